@@ -1,0 +1,1 @@
+"""Evals import the service and measure it; the service never imports them."""

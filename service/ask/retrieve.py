@@ -1,0 +1,68 @@
+"""The second stage: embed the question, fetch the nearest chunks, apply floor and cap."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.ports import Corpus, Embedder
+from service.types import Excerpt, Question, Retrieval
+
+RELATED_SECTIONS = 3  # chosen, not measured
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieveConfig:
+    """Knobs of the search."""
+
+    floor: float  # least cosine of an excerpt; calibrated for the embedder
+    top_k: int = 6
+    max_per_article: int = 3
+
+    @property
+    def depth(self) -> int:
+        """Candidates fetched, so that the cap can be back-filled from other articles."""
+        return self.top_k * 8  # chosen, not measured
+
+
+def select_excerpts(candidates: Sequence[Excerpt], config: RetrieveConfig) -> tuple[Excerpt, ...]:
+    """The k nearest above the floor with at most `max_per_article` of one article.
+
+    Order is kept, and places that the cap frees go to the next article's excerpts.
+    """
+    taken: Counter[str] = Counter()
+    kept: list[Excerpt] = []
+    for excerpt in candidates:
+        if len(kept) == config.top_k:
+            break
+        slug = excerpt.chunk.slug
+        if excerpt.cosine >= config.floor and taken[slug] < config.max_per_article:
+            taken[slug] += 1
+            kept.append(excerpt)
+    return tuple(kept)
+
+
+def related_sections(
+    candidates: Sequence[Excerpt], limit: int = RELATED_SECTIONS
+) -> tuple[Excerpt, ...]:
+    """The nearest excerpt of each section, to offer where there is no answer."""
+    by_section: dict[tuple[str, str], Excerpt] = {}
+    for excerpt in candidates:
+        by_section.setdefault((excerpt.chunk.slug, excerpt.chunk.anchor), excerpt)
+    return tuple(by_section.values())[:limit]
+
+
+async def retrieve(
+    question: Question, *, site: str, embedder: Embedder, corpus: Corpus, config: RetrieveConfig
+) -> Retrieval:
+    """What the site's articles have on the question. Takes no model, so it cannot spend."""
+    vector = await embedder.embed_query(question.text)
+    candidates = await corpus.nearest(
+        site=site, embedder_id=embedder.id, vector=vector, limit=config.depth
+    )
+    return Retrieval(
+        candidates=candidates,
+        excerpts=select_excerpts(candidates, config),
+        floor=config.floor,
+    )

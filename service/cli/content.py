@@ -1,0 +1,150 @@
+"""ingest and inspect: the ways in for articles."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import asdict
+from typing import Any
+
+from service.app import chunk_rules, load_embedder, open_index
+from service.cli.terminal import console, notes, print_json, print_table, progress_bar
+from service.embedder import OnnxEmbedder
+from service.ingest.articles import read_folder
+from service.ingest.chunk import chunk_article
+from service.ingest.pipeline import IngestDeps, IngestReport, ingest
+from service.settings import Settings, load_settings
+from service.types import Article, Chunk
+
+_WORD = re.compile(r"\w+")
+
+
+async def ingest_command(args: argparse.Namespace) -> int:
+    """Ingest a folder and print the counts; 1 if a file could not be read."""
+    settings = load_settings(content=args.content, site=args.site)
+    async with open_index(settings) as index:
+        report = await ingest_folder(settings, index.deps, prune=args.prune)
+    if args.json:
+        print_json(report_json(report))
+    else:
+        print_report(report)
+    return 1 if report.failures else 0
+
+
+async def ingest_folder(settings: Settings, deps: IngestDeps, *, prune: bool) -> IngestReport:
+    """Ingest with a progress bar where there is a terminal."""
+    with progress_bar("embedding") as progress:
+        return await ingest(
+            settings.content, site=settings.site, deps=deps, prune=prune, progress=progress
+        )
+
+
+def report_json(report: IngestReport) -> dict[str, Any]:
+    """The counts, for programs."""
+    return asdict(report)
+
+
+def print_report(report: IngestReport) -> None:
+    """The counts, for people; what needs attention goes to standard error."""
+    console.print(
+        f"{report.added} added, {report.changed} changed, {report.unchanged} unchanged, "
+        f"{report.removed} removed, {report.drafts} drafts skipped"
+    )
+    console.print(
+        f"{report.chunks} chunks: {report.embedded} embedded, {report.reused} reused, "
+        f"{report.truncated} truncated, in {report.seconds:.1f} s"
+    )
+    for warning in report.warnings:
+        notes.print(f"warning: {warning}", style="yellow", markup=False)
+    if report.kept:
+        notes.print(
+            f"{len(report.kept)} indexed articles are not in the folder (kept; --prune removes "
+            f"them once every file can be read): {', '.join(report.kept[:5])}",
+            style="yellow",
+            markup=False,
+        )
+    for failure in report.failures:
+        notes.print(f"failed: {failure.message}", style="red", markup=False)
+
+
+async def inspect_command(args: argparse.Namespace) -> int:
+    """Show how articles are read and cut, without a database; 1 if a file could not be read."""
+    settings = load_settings()
+    embedder = load_embedder(settings)
+    folder = read_folder(args.path)
+    inspected = [(a, _chunks(a, settings, embedder)) for a in folder.articles]
+    if args.json:
+        for article, chunks in inspected:
+            print_json(inspected_json(article, chunks))
+    else:
+        _print_inspected(inspected)
+    for failure in folder.failures:
+        notes.print(f"failed: {failure.message}", style="red", markup=False)
+    return 1 if folder.failures else 0
+
+
+def _chunks(article: Article, settings: Settings, embedder: OnnxEmbedder) -> tuple[Chunk, ...]:
+    return chunk_article(
+        article,
+        site=settings.site,
+        tokenizer=embedder.tokenizer,
+        rules=chunk_rules(embedder.description),
+    )
+
+
+def inspected_json(article: Article, chunks: tuple[Chunk, ...]) -> dict[str, Any]:
+    """One article as `inspect --json` prints it."""
+    return {
+        "slug": article.slug,
+        "title": article.title,
+        "text": article.text,
+        "sections": [
+            {
+                "anchor": s.anchor,
+                "heading": s.heading,
+                "level": s.level,
+                "start": s.start,
+                "end": s.end,
+            }
+            for s in article.sections
+        ],
+        "chunks": [
+            {"anchor": c.anchor, "start": c.start, "end": c.end, "tokens": c.tokens} for c in chunks
+        ],
+        "coverage": coverage(article, chunks),
+        "warnings": list(article.warnings),
+    }
+
+
+def coverage(article: Article, chunks: tuple[Chunk, ...]) -> float:
+    """Share of the article's words that lie in some chunk, 0 to 1; 1 for an empty article."""
+    words = [m.span() for m in _WORD.finditer(article.text)]
+    if not words:
+        return 1.0
+    spans = [(c.start, c.end) for c in chunks]
+    inside, at = 0, 0
+    for start, end in words:
+        while at < len(spans) and spans[at][1] < end:
+            at += 1
+        inside += at < len(spans) and spans[at][0] <= start
+    return inside / len(words)
+
+
+def _print_inspected(inspected: list[tuple[Article, tuple[Chunk, ...]]]) -> None:
+    print_table(
+        ("article", "sections", "chunks", "longest", "coverage", "warnings"),
+        [
+            (
+                a.slug,
+                len(a.sections),
+                len(chunks),
+                f"{max((c.tokens for c in chunks), default=0)} tokens",
+                f"{coverage(a, chunks):.1%}",
+                len(a.warnings),
+            )
+            for a, chunks in inspected
+        ],
+    )
+    for article, _ in inspected:
+        for warning in article.warnings:
+            notes.print(f"warning: {article.slug}: {warning}", style="yellow", markup=False)

@@ -1,0 +1,1 @@
+"""An article's path, in order: articles -> mdx -> markdown -> anchors -> chunk -> pipeline."""

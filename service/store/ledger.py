@@ -1,0 +1,83 @@
+"""Every reserved and spent dollar. Caps hold across processes and crashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from service.budget import Tokens
+from service.errors import BudgetExceeded
+from service.store.db import Database
+from service.types import ModelRequest
+
+_LOCK = "select pg_advisory_xact_lock(hashtextextended('ask-the-blog spend ' || $1, 0))"
+_SPENT = """
+select
+  coalesce(sum(coalesce(cost_usd, reserved_usd))
+    filter (where created_at >= date_trunc('day', now(), 'UTC')), 0) as day,
+  coalesce(sum(coalesce(cost_usd, reserved_usd)), 0) as month
+from spend
+where account = $1 and created_at >= date_trunc('month', now(), 'UTC')
+"""
+_RESERVE = """
+insert into spend (account, purpose, model, reserved_usd) values ($1, $2, $3, $4) returning id
+"""
+_SETTLE = """
+update spend
+set cost_usd = $2, input_tokens = $3, output_tokens = $4, settled_at = now()
+where id = $1 and settled_at is null
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caps:
+    """USD per UTC day and month; settled costs and open reservations count."""
+
+    daily: Decimal
+    monthly: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """USD of this UTC day and month, open reservations included."""
+
+    day: Decimal
+    month: Decimal
+
+
+class PgLedger:
+    """Implements budget.Ledger for one account."""
+
+    def __init__(self, db: Database, *, account: str, caps: Caps) -> None:
+        self._db = db
+        self._account = account
+        self._caps = caps
+
+    async def spent(self) -> Spent:
+        """What the account has spent and reserved."""
+        async with self._db.connection("reading the ledger") as conn:
+            row = await conn.fetchrow(_SPENT, self._account)
+        return Spent(day=row["day"], month=row["month"])
+
+    async def reserve(self, request: ModelRequest, usd: Decimal) -> int:
+        """Set `usd` aside; the entry's number. Raises BudgetExceeded, and then nothing is kept."""
+        async with self._db.transaction("reserving money") as conn:
+            await conn.execute(_LOCK, self._account)
+            row = await conn.fetchrow(_SPENT, self._account)
+            for name, spent, cap in (
+                ("daily", row["day"], self._caps.daily),
+                ("monthly", row["month"], self._caps.monthly),
+            ):
+                if spent + usd > cap:
+                    raise BudgetExceeded(
+                        f"the next call could cost {usd:.4f} USD; {spent:.4f} of the {name} cap of "
+                        f"{cap} USD are spent or reserved"
+                    )
+            return int(
+                await conn.fetchval(_RESERVE, self._account, request.purpose, request.model, usd)
+            )
+
+    async def settle(self, entry: int, usd: Decimal, tokens: Tokens) -> None:
+        """Replace the reservation by the real cost; a second settlement changes nothing."""
+        async with self._db.connection("settling a call") as conn:
+            await conn.execute(_SETTLE, entry, usd, tokens.all_input, tokens.output)
