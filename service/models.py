@@ -21,7 +21,6 @@ import httpx2
 from service.errors import ConfigError, ModelFileError
 
 _TABLE = Path(__file__).with_name("models.toml")
-_BLOCK_BYTES = 1 << 20
 _CONNECT_TIMEOUT_S = 10.0  # chosen, not measured
 _READ_TIMEOUT_S = 60.0  # chosen, not measured
 
@@ -179,7 +178,7 @@ def _download(file: ModelFile, part: Path, on_bytes: OnBytes) -> None:
         have = 0
     if have == file.size:
         return
-    headers = {"Range": f"bytes={have}-"} if have else {}
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={have}-"} if have else {})
     timeout = httpx2.Timeout(_READ_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
     try:
         with httpx2.stream(
@@ -189,7 +188,7 @@ def _download(file: ModelFile, part: Path, on_bytes: OnBytes) -> None:
             resumed = response.status_code == httpx2.codes.PARTIAL_CONTENT
             done = have if resumed else 0
             with part.open("ab" if resumed else "wb") as stream:
-                for block in response.iter_bytes(_BLOCK_BYTES):
+                for block in response.iter_raw():
                     done += len(block)
                     if done > file.size:
                         break  # refused below, whatever else would come
