@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from service.ask.answer import AnswerConfig
@@ -56,9 +57,9 @@ class App:
     ledger: PgLedger
 
 
-def load_embedder(settings: Settings) -> OnnxEmbedder:
+def load_embedder(settings: Settings, models_dir: Path | None = None) -> OnnxEmbedder:
     """The configured embedding model, verified. Raises ConfigError, ModelFileError."""
-    return OnnxEmbedder(describe(settings.model), settings.models_dir)
+    return OnnxEmbedder(describe(settings.model), models_dir or settings.models_dir)
 
 
 def chunk_rules(model: ModelDescription) -> ChunkRules:
@@ -93,10 +94,12 @@ async def open_postgres(settings: Settings) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def open_index(settings: Settings, *, migrating: bool = True) -> AsyncIterator[OpenIndex]:
+async def open_index(
+    settings: Settings, *, migrating: bool = True, models_dir: Path | None = None
+) -> AsyncIterator[OpenIndex]:
     """What an ingest needs. Raises every kind of AskBlogError."""
     async with AsyncExitStack() as stack:
-        embedder = load_embedder(settings)
+        embedder = load_embedder(settings, models_dir)
         url = await stack.enter_async_context(open_postgres(settings))
         if migrating:
             await migrate(url)

@@ -250,7 +250,7 @@ def _wait_before_retry(fault: Exception, attempt: int) -> float | None:
 def _never_ran(fault: anthropic.APIError) -> bool:
     """Whether the call certainly cost nothing: refused by the API, or no connection was made."""
     return isinstance(fault, anthropic.APIStatusError) or isinstance(
-        fault.__cause__, httpx2.ConnectError
+        fault.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout
     )
 
 

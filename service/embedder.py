@@ -25,7 +25,7 @@ from service.types import Vector
 
 Matrix = npt.NDArray[np.float32]
 
-_BATCH = 8  # texts of up to 256 tokens: fastest on 2 cores in evals/speed.py, and small in memory
+BATCH = 8  # texts of up to 256 tokens: fastest on 2 cores in evals/speed.py, and small in memory
 _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -131,8 +131,8 @@ class OnnxEmbedder:
                 f"{self.description.name}; nothing is cut silently"
             )
         vectors: list[Vector] = [array("f")] * len(texts)
-        for batch in batches(lengths, _BATCH):
-            rows = await asyncio.to_thread(self._forward, [ids[i] for i in batch], self._shrink)
+        for batch in batches(lengths, BATCH):
+            rows = await asyncio.to_thread(self.forward, [ids[i] for i in batch], self._shrink)
             for index, row in zip(batch, rows, strict=True):
                 vectors[index] = to_vector(row)
             on_embedded(len(batch))
@@ -141,10 +141,10 @@ class OnnxEmbedder:
     def _embed_query(self, text: str) -> Vector:
         [ids] = self.tokenizer.ids([self.description.query_prefix + text])
         size = self.description.max_positions
-        rows = [self._forward([ids[i : i + size]])[0] for i in range(0, len(ids), size)]
+        rows = [self.forward([ids[i : i + size]])[0] for i in range(0, len(ids), size)]
         return to_vector(unit_rows(np.mean(rows, axis=0, keepdims=True))[0])
 
-    def _forward(self, ids: Sequence[list[int]], options: ort.RunOptions | None = None) -> Matrix:
+    def forward(self, ids: Sequence[list[int]], options: ort.RunOptions | None = None) -> Matrix:
         """Token ids of n texts -> float32[n, dimensions], rows of unit length."""
         longest = max(len(tokens) for tokens in ids)
         tokens = np.zeros((len(ids), longest), np.int64)

@@ -187,4 +187,5 @@ def _stands_in(wanted: str, known: str) -> bool:
     before = r"(?<![\w-])" if wanted.startswith("-") else r"(?<!\w)(?<!\d\.)"
     if _VERSION_DIGIT.match(wanted):
         before = r"(?<![^\W_v])(?<!\d\.)"
-    return re.search(f"{before}{re.escape(wanted)}(?!\\w)(?!\\.\\d)", known) is not None
+    after = r"(?![\w-])" if wanted.startswith("-") else r"(?!\w)(?!\.\d)"
+    return re.search(f"{before}{re.escape(wanted)}{after}", known) is not None

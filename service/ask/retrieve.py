@@ -19,11 +19,7 @@ class RetrieveConfig:
     floor: float  # least cosine of an excerpt; calibrated for the embedder
     top_k: int = 6
     max_per_article: int = 3
-
-    @property
-    def depth(self) -> int:
-        """Candidates fetched, so that the cap can be back-filled from other articles."""
-        return self.top_k * 8  # chosen, not measured
+    depth: int = 48  # candidates fetched, to back-fill what the cap frees; chosen, not measured
 
 
 def select_excerpts(candidates: Sequence[Excerpt], config: RetrieveConfig) -> tuple[Excerpt, ...]:

@@ -28,7 +28,7 @@ _FRONT_MATTER = re.compile(
     r"(?P<mark>---|\+\+\+)[ \t]*\n(?P<fields>.*?)^(?P=mark)[ \t]*(?:\n|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-_UNCLOSED = re.compile(r"---[ \t]*\n[A-Za-z_]\w*:(?:[ \t]|\n)")
+_UNCLOSED = re.compile(r"---[ \t]*\n[A-Za-z_]\w*:(?:[ \t]|\n)|\+\+\+[ \t]*\n[A-Za-z_]\w*[ \t]*=")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

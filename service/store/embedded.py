@@ -40,6 +40,9 @@ def clear_leftovers(pgdata: Path) -> None:
     if pid_file.is_file() and not _runs(_first_number(pid_file), "postgres"):
         logger.warning("%s: left by a server that is gone; removed", pid_file)
         pid_file.unlink()
+    for lock in pgdata.glob(".s.PGSQL.*.lock"):
+        if not _runs(_first_number(lock), "postgres"):
+            lock.unlink()
     users_file = pgdata / _USERS_FILE
     if users_file.is_file():
         pids = _numbers(users_file)
@@ -65,7 +68,9 @@ def _runs(pid: int, program: str) -> bool:
     """Whether the process lives and is the program; a number alone may belong to anyone by now."""
     try:
         process = psutil.Process(pid)
-        return process.name().startswith(program) and process.status() != psutil.STATUS_ZOMBIE
+        return (
+            process.name().lower().startswith(program) and process.status() != psutil.STATUS_ZOMBIE
+        )
     except psutil.NoSuchProcess:
         return False
 
@@ -105,7 +110,10 @@ class EmbeddedPostgres:
             await asyncio.sleep(_WATCH_S)
             if not await asyncio.to_thread(self._is_up):
                 logger.error("embedded Postgres is gone; starting it again")
-                await asyncio.to_thread(self._start)
+                try:
+                    await asyncio.to_thread(self._start)
+                except StoreError as fault:
+                    logger.error("%s; trying again", fault)
 
     def _is_up(self) -> bool:
         pid_file = self._pgdata / _PID_FILE

@@ -106,6 +106,14 @@ def test_honest_statements_are_kept(draft: Draft) -> None:
     kept(draft)
 
 
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [("`-s`", False), ("`--frozen`", True), ("`--froz`", False), ("0.2", False), ("8", False)],
+)
+def test_a_detail_has_to_stand_by_itself(said: str, known: bool) -> None:
+    assert (dropped(make_draft(f"It is {said}.", SECOND, FIRST)) is None) is known
+
+
 def test_one_bad_citation_does_not_cost_the_good_one() -> None:
     statement = kept(make_draft("The floor is 0.28.", altered(source_id="x"), FIRST))
     assert [c.quote for c in statement.citations] == ["The floor is 0.28."]
