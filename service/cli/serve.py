@@ -20,7 +20,7 @@ _HOUR_S = 3600.0
 
 TRY_THESE = (
     "How is the cosine floor chosen?",
-    "What happens when there is no API key?",
+    "What happens when the API key is missing?",
     "How do I ingest my own articles?",
 )
 
