@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,12 @@ def test_compose_and_dockerfile_agree_with_the_service() -> None:
     assert set(SETTING.findall(dockerfile)) <= set(variables())
     assert "USER 10001" in dockerfile
     assert "HEALTHCHECK" in dockerfile
+
+
+def test_the_dockerfile_is_lint_free() -> None:
+    hadolint = Path(sys.executable).with_name("hadolint")
+    result = subprocess.run([hadolint, ROOT / "Dockerfile"], capture_output=True, check=False)
+    assert (result.returncode, result.stdout.decode()) == (0, "")
 
 
 @pytest.mark.parametrize("lock", ["requirements.lock", "deploy/requirements.lock"])
