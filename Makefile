@@ -52,10 +52,12 @@ clean: ## remove the environment, embedded Postgres and fetched models
 .venv/.stamp: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; name it with: make PYTHON=python3.12")'
 ifdef UV
-	$(UV) venv --quiet --clear --python '>=3.11' .venv
-	VIRTUAL_ENV=$(CURDIR)/.venv $(UV) pip sync --quiet --require-hashes requirements.lock
+	@echo "Setting up .venv with uv …"
+	@$(UV) venv --quiet --clear --python '>=3.11' .venv
+	@VIRTUAL_ENV=$(CURDIR)/.venv $(UV) pip sync --quiet --require-hashes requirements.lock
 else
-	$(PYTHON) -m venv --clear .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@echo "Setting up .venv (once, under a minute) …"
+	@$(PYTHON) -m venv --clear .venv
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 endif
 	@touch $@

@@ -47,6 +47,7 @@ create table chunks (
   end_char integer not null,
   text text not null,           -- the exact slice of articles.text
   tokens integer not null,      -- of the embedded text
+  starts_in_code boolean not null,
   embedded_sha256 text not null,
   embedding vector not null,
   primary key (site, id),

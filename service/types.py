@@ -103,6 +103,7 @@ class Chunk:
     end: int
     text: str  # == Article.text[start:end]
     tokens: int  # of the embedded text: special tokens and context header included
+    starts_in_code: bool = False  # a window of a fence that was opened in an earlier chunk
 
 
 # ---------------------------------------------------------------- a question's path

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import hypothesis
 import pytest
 import respx
 from anyio.from_thread import start_blocking_portal
@@ -22,6 +23,11 @@ from service.settings import Settings
 from service.store.db import Database, open_database
 from service.store.embedded import EmbeddedPostgres
 from service.store.migrate import migrate
+
+# The same examples each time; HYPOTHESIS_PROFILE=search looks for new ones.
+hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("search", max_examples=2000, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 _OURS = re.compile(r"^(ASK_BLOG_|RAG_|ANTHROPIC_|DATABASE_URL$)")
 _LOCAL = {"127.0.0.1", "::1", "localhost"}
@@ -90,7 +96,7 @@ async def database_url(postgres_url: str) -> AsyncIterator[str]:
     admin = await asyncpg.connect(postgres_url.replace("/ask_blog?", "/postgres?"))
     await admin.execute(f"create database {name} template ask_blog")
     yield postgres_url.replace("/ask_blog?", f"/{name}?")
-    await admin.execute(f"drop database {name} with (force)")
+    await admin.execute(f"drop database if exists {name} with (force)")
     await admin.close()
 
 

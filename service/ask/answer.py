@@ -57,7 +57,8 @@ class CitableExcerpt:
 
 def citable(excerpt: Excerpt) -> CitableExcerpt:
     """The excerpt cut into sentences, list items, rows and code blocks."""
-    units = citable_units(excerpt.chunk.text, excerpt.language)
+    chunk = excerpt.chunk
+    units = citable_units(chunk.text, excerpt.language, starts_in_code=chunk.starts_in_code)
     return CitableExcerpt(excerpt=excerpt, units=tuple(units))
 
 

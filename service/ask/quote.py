@@ -42,7 +42,7 @@ class _Passage:
 
 def _passages(excerpt: Excerpt) -> list[_Passage]:
     text = excerpt.chunk.text
-    parts = segments(text)
+    parts = segments(text, starts_in_code=excerpt.chunk.starts_in_code)
     found = []
     for part, following in zip(parts, [*parts[1:], None], strict=True):
         if part.kind in (SegmentKind.CODE, SegmentKind.HEADING, SegmentKind.ROW):

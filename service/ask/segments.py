@@ -14,6 +14,7 @@ import sentencex
 
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_ANY_FENCE = "a fence that was opened before the text"
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 _ROW = re.compile(r"[ \t]*\|")
 
@@ -37,16 +38,20 @@ class Segment:
     end: int
 
 
-def segments(text: str) -> list[Segment]:
+def segments(text: str, *, starts_in_code: bool = False) -> list[Segment]:
     """Paragraphs, list items, fenced code, headings and table rows, covering the whole text."""
     found: list[Segment] = []
     fence = ""
+    if starts_in_code and text:
+        fence = _ANY_FENCE
+        found.append(Segment(kind=SegmentKind.CODE, start=0, end=0))
     for start, end in _lines(text):
         line = text[start:end]
         opening = _FENCE.match(line)
         if fence:
             found[-1] = _longer(found[-1], end)
-            if opening and opening[1].startswith(fence) and line.strip(" \t>\n") == opening[1]:
+            closes = opening and (fence == _ANY_FENCE or opening[1].startswith(fence))
+            if opening and closes and line.strip(" \t>\n") == opening[1]:
                 fence = ""
         elif opening:
             fence = opening[1]
@@ -107,9 +112,12 @@ def sentences(text: str, segment: Segment, language: str = "en") -> list[tuple[i
     return [(segment.start + s, segment.start + e) for s, e in zip(starts, ends, strict=True)]
 
 
-def citable_units(text: str, language: str = "en") -> list[tuple[int, int]]:
+def citable_units(
+    text: str, language: str = "en", *, starts_in_code: bool = False
+) -> list[tuple[int, int]]:
     """Spans that together are the whole text, none of them blank: what a model may cite."""
-    return [span for segment in segments(text) for span in sentences(text, segment, language)]
+    found = segments(text, starts_in_code=starts_in_code)
+    return [span for segment in found for span in sentences(text, segment, language)]
 
 
 def list_marker_end(text: str) -> int:

@@ -75,7 +75,9 @@ def chunk_article(
         header = context_header(article.title, section.heading_path, tokenizer, rules)
         budget = _Budget(counter, tokenizer.count(header), rules)
         for start, end in _pack(_units(article.text, blocks, budget), budget):
-            chunks.append(_chunk(article, section, (start, end), len(chunks), site=site))
+            chunk = _chunk(article, section, (start, end), len(chunks), site=site)
+            in_code = any(b.kind is BlockKind.CODE and b.start < start < b.end for b in blocks)
+            chunks.append(replace(chunk, starts_in_code=in_code))
     return tuple(_counted(chunk, article.title, tokenizer, rules) for chunk in chunks)
 
 

@@ -17,7 +17,7 @@ from service.types import Article, Chunk, Excerpt, Section, Vector
 
 _NEAREST = """
 select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
-       c.tokens, a.title, a.language, n.distance
+       c.tokens, c.starts_in_code, a.title, a.language, n.distance
 from (
   select site, id, embedding <=> $2 as distance
   from chunks
@@ -61,7 +61,7 @@ with own as (
   select avg(embedding) as centre from chunks where site = $1 and slug in ($2, $2 || '/index')
 )
 select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
-       c.tokens, a.title, a.language, c.embedding <=> own.centre as distance
+       c.tokens, c.starts_in_code, a.title, a.language, c.embedding <=> own.centre as distance
 from own, chunks c join articles a using (site, slug)
 where c.site = $1 and c.slug not in ($2, $2 || '/index') and own.centre is not null
 order by distance, c.slug, c.position
@@ -90,7 +90,7 @@ _SECTION_COLUMNS = (
 )
 _CHUNK_COLUMNS = (
     *("site", "id", "slug", "position", "anchor", "heading_path", "start_char", "end_char"),
-    *("text", "tokens", "embedded_sha256", "embedding"),
+    *("text", "tokens", "starts_in_code", "embedded_sha256", "embedding"),
 )
 
 
@@ -243,7 +243,8 @@ def _chunk_rows(site: str, articles: Iterable[ReplacedArticle]) -> Iterable[tupl
         ):
             yield (
                 *(site, c.id, c.slug, c.position, c.anchor, list(c.heading_path)),
-                *(c.start, c.end, c.text, c.tokens, digest, to_pgvector(vector)),
+                *(c.start, c.end, c.text, c.tokens, c.starts_in_code, digest),
+                to_pgvector(vector),
             )
 
 
@@ -269,6 +270,7 @@ def _excerpt(row: Row) -> Excerpt:
         end=row["end_char"],
         text=row["text"],
         tokens=row["tokens"],
+        starts_in_code=row["starts_in_code"],
     )
     return Excerpt(
         chunk=chunk, title=row["title"], language=row["language"], cosine=1.0 - row["distance"]

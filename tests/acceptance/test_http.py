@@ -6,6 +6,7 @@ import asyncio
 import json
 from typing import Any
 
+import asyncpg
 import httpx2
 import pytest
 
@@ -274,6 +275,24 @@ async def test_the_api_is_described(service: Service) -> None:
     assert set(described["paths"]) == {
         *("/v1/ask", "/v1/search", "/v1/related/{slug}", "/v1/feedback"),
     }
+
+
+async def test_a_database_that_goes_away_is_told_in_json_and_in_the_stream(
+    service: Service, database_url: str
+) -> None:
+    client = await service()
+    name = database_url.split("?")[0].rsplit("/", 1)[1]
+    admin = await asyncpg.connect(database_url.replace(f"/{name}?", "/postgres?"))
+    await admin.execute(f"drop database {name} with (force)")
+    await admin.close()
+    response = await client.post("/v1/ask", json={"question": OVEN})
+    assert (response.status_code, response.json()["code"]) == (503, "store_unavailable")
+    assert (await events(client))[-1] == (
+        "error",
+        {"code": "store_unavailable", "detail": "The database cannot be reached."},
+    )
+    assert (await client.get("/readyz")).status_code == 503
+    assert (await client.get("/healthz")).status_code == 200
 
 
 async def test_when_the_budget_is_spent_readers_get_quotes(

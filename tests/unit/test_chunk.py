@@ -68,6 +68,7 @@ def test_code_over_the_maximum_becomes_overlapping_windows_of_whole_lines() -> N
     assert all(set(w.text.splitlines()) <= {*lines, "```py", "```"} for w in windows)
     for before, after in itertools.pairwise(windows):
         assert before.start < after.start < before.end < after.end
+    assert [w.starts_in_code for w in windows] == [False] + [True] * (len(windows) - 1)
 
 
 def test_the_heading_of_an_empty_section_goes_with_its_first_subsection() -> None:

@@ -204,4 +204,7 @@ def test_every_word_of_plain_prose_is_kept_in_order(lines, mdx):
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", re.sub(r"(?m)^ *\d+\. ", "", text))
+    """Words, without the numbers of list items: those are counted anew."""
+    while (unnumbered := re.sub(r"(?m)^[ \t]*\d{1,9}[.)](?=\s|$)", "", text)) != text:
+        text = unnumbered
+    return re.findall(r"\w+", text)

@@ -43,6 +43,12 @@ def test_no_unit_is_blank_because_the_api_refuses_blank_blocks(text: str) -> Non
     assert all(unit.strip() for unit in units(text.strip()))
 
 
+def test_a_window_of_code_is_code_until_its_fence_closes() -> None:
+    text = "b = 1\n# not a heading\n```\n\nProse."
+    spans = citable_units(text, starts_in_code=True)
+    assert [text[s:e] for s, e in spans] == ["b = 1\n# not a heading\n```\n\n", "Prose."]
+
+
 def test_an_unclosed_fence_runs_to_the_end() -> None:
     assert [s.kind for s in segments("```\na\n\nb. c")] == [SegmentKind.CODE]
 
