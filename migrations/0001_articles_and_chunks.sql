@@ -16,6 +16,8 @@ create table articles (
   title text not null,
   text text not null,           -- cleaned; every offset counts its characters
   language text not null,
+  page text not null,           -- the slug without its language: translations share it
+  url text,                     -- where the site itself says the article stands
   published date,
   fingerprint text not null,    -- hash of all that ingest would write; equal: nothing to do
   updated_at timestamptz not null default now(),
@@ -54,5 +56,15 @@ create table chunks (
   foreign key (site, slug) references articles on delete cascade
 );
 alter table chunks alter column embedding set storage plain;
+
+-- Vectors of an ingest that has not switched yet: an interrupted one goes on from here.
+create table pending_vectors (
+  site text not null,
+  embedder_id text not null,
+  embedded_sha256 text not null,
+  embedding vector not null,
+  primary key (site, embedder_id, embedded_sha256)
+);
+
 create index chunks_by_article on chunks (site, slug, position);
 create index chunks_by_embedded_text on chunks (site, embedded_sha256);

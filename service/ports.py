@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,11 +58,17 @@ class Corpus(Protocol):
     """The part of the store that answers questions."""
 
     async def nearest(
-        self, *, site: str, embedder_id: str, vector: Vector, limit: int
+        self,
+        *,
+        site: str,
+        embedder_id: str,
+        vector: Vector,
+        limit: int,
+        language: str | None = None,
     ) -> tuple[Excerpt, ...]:
         """The site's chunks nearest to `vector`, highest cosine first, ties by slug and position.
 
-        Raises StoreError if the index was made by another embedder.
+        With `language`, only articles in it. Raises IndexMismatch for another embedder's index.
         """
         ...
 
@@ -88,14 +95,26 @@ class ReplacedArticle:
 class Index(Protocol):
     """The part of the store that ingest writes."""
 
+    def exclusive(
+        self, *, site: str, on_wait: Callable[[], None]
+    ) -> AbstractAsyncContextManager[None]:
+        """Holds the site for one ingest; `on_wait` is called once if another one holds it."""
+        ...
+
     async def stored_articles(self, *, site: str, index_id: str) -> tuple[StoredArticle, ...]:
         """What the site's index holds; fingerprints are empty if `index_id` differs."""
         ...
 
     async def known_vectors(
-        self, *, site: str, index_id: str, hashes: Iterable[str]
+        self, *, site: str, embedder_id: str, hashes: Iterable[str]
     ) -> Mapping[str, Vector]:
-        """Vectors already stored for these embedded texts by the same model and chunker."""
+        """Vectors already made of these embedded texts by the same model, pending ones included."""
+        ...
+
+    async def keep_pending(
+        self, *, site: str, embedder_id: str, vectors: Mapping[str, Vector]
+    ) -> None:
+        """Keep vectors of an unfinished ingest, so that the next one need not make them again."""
         ...
 
     async def replace(
@@ -107,7 +126,10 @@ class Index(Protocol):
         articles: Sequence[ReplacedArticle],
         removed: Sequence[str],
     ) -> None:
-        """Write and remove articles in one transaction; readers see the old state or the new."""
+        """Write and remove articles in one transaction; readers see the old state or the new.
+
+        What was pending for the site is done with afterwards.
+        """
         ...
 
 

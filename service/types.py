@@ -87,6 +87,8 @@ class Article:
     blocks: tuple[Block, ...]  # in order, without overlap; the gaps are white space
     published: str | None = None  # ISO date, as the front matter says
     language: str = "en"  # BCP 47 primary tag
+    page: str = ""  # the slug without its language, which translations share; "": the slug
+    url: str | None = None  # where the site says it stands; else the URL template decides
     warnings: tuple[str, ...] = ()
 
 
@@ -117,6 +119,13 @@ class Excerpt:
     title: str  # of the article
     language: str
     cosine: float  # in [-1, 1]
+    page: str = ""  # translations of one article share it; "": the slug
+    url: str | None = None  # of the article, where the site itself says so
+
+    @property
+    def page_key(self) -> str:
+        """What the per-article cap counts by."""
+        return self.page or self.chunk.slug
 
     @property
     def section(self) -> str:

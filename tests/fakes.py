@@ -3,10 +3,12 @@ same behaviour as the real things. The fake of Claude's API is a server: `tests/
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from decimal import Decimal
 
 from service.budget import Tokens
@@ -69,9 +71,16 @@ class FixedCorpus:
         self._excerpts = sorted(excerpts, key=lambda e: (-e.cosine, e.chunk.slug, e.chunk.position))
 
     async def nearest(
-        self, *, site: str, embedder_id: str, vector: Vector, limit: int
+        self,
+        *,
+        site: str,
+        embedder_id: str,
+        vector: Vector,
+        limit: int,
+        language: str | None = None,
     ) -> tuple[Excerpt, ...]:
-        return tuple(self._excerpts[:limit])
+        found = [e for e in self._excerpts if language in (None, e.language)]
+        return tuple(found[:limit])
 
 
 class MemoryIndex:
@@ -79,7 +88,22 @@ class MemoryIndex:
 
     def __init__(self) -> None:
         self.articles: dict[str, ReplacedArticle] = {}
+        self.pending: dict[tuple[str, str], Vector] = {}
         self.index_id = ""
+        self.embedder_id = ""
+        self._busy = asyncio.Lock()
+
+    @asynccontextmanager
+    async def exclusive(self, *, site: str, on_wait: Callable[[], None]) -> AsyncIterator[None]:
+        if self._busy.locked():
+            on_wait()
+        async with self._busy:
+            yield
+
+    async def keep_pending(
+        self, *, site: str, embedder_id: str, vectors: Mapping[str, Vector]
+    ) -> None:
+        self.pending |= {(embedder_id, digest): v for digest, v in vectors.items()}
 
     async def stored_articles(self, *, site: str, index_id: str) -> tuple[StoredArticle, ...]:
         same = index_id == self.index_id
@@ -89,17 +113,16 @@ class MemoryIndex:
         )
 
     async def known_vectors(
-        self, *, site: str, index_id: str, hashes: Iterable[str]
+        self, *, site: str, embedder_id: str, hashes: Iterable[str]
     ) -> Mapping[str, Vector]:
-        if index_id != self.index_id:
-            return {}
         wanted = set(hashes)
-        pairs = (
-            pair
+        live = {
+            (self.embedder_id, digest): vector
             for a in self.articles.values()
-            for pair in zip(a.embedded_hashes, a.vectors, strict=True)
-        )
-        return {digest: vector for digest, vector in pairs if digest in wanted}
+            for digest, vector in zip(a.embedded_hashes, a.vectors, strict=True)
+        }
+        known = {**live, **self.pending}
+        return {d: v for (model, d), v in known.items() if model == embedder_id and d in wanted}
 
     async def replace(
         self,
@@ -114,6 +137,8 @@ class MemoryIndex:
             self.articles.pop(slug, None)
         self.articles.update({a.article.slug: a for a in articles})
         self.index_id = index_id
+        self.embedder_id = embedder_id
+        self.pending.clear()
 
 
 class ScriptedModel:

@@ -6,6 +6,7 @@ import re
 from urllib.parse import quote
 
 from service.ask.segments import SegmentKind, list_marker_end, segments
+from service.types import Citation, Excerpt
 
 _MARKS = re.compile(r"^\s*(?:#{1,6}|>)\s+|[*_`|]", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^\s*(?:`{3,}|~{3,}).*$", re.MULTILINE)
@@ -19,19 +20,25 @@ def article_url(template: str, slug: str) -> str:
     return template.replace("{slug}", quote(shown))
 
 
-def section_url(template: str, slug: str, anchor: str) -> str:
-    """The address of a section; of the article for its introduction."""
-    url = article_url(template, slug)
+def excerpt_article_url(template: str, excerpt: Excerpt) -> str:
+    """Where the excerpt's article stands: as the site itself says, else by the template."""
+    return excerpt.url or article_url(template, excerpt.chunk.slug)
+
+
+def section_url(template: str, excerpt: Excerpt) -> str:
+    """The address of the excerpt's section; of the article for its introduction."""
+    url = excerpt_article_url(template, excerpt)
+    anchor = excerpt.chunk.anchor
     return f"{url}#{quote(anchor)}" if anchor else url
 
 
-def citation_url(template: str, slug: str, anchor: str, quoted: str) -> str:
+def citation_url(template: str, citation: Citation) -> str:
     """`section_url` with a text fragment (WICG scroll-to-text) for the quote."""
-    fragment = text_fragment(quoted)
-    url = section_url(template, slug, anchor)
+    fragment = text_fragment(citation.quote)
+    url = section_url(template, citation.excerpt)
     if not fragment:
         return url
-    return f"{url}{'' if anchor else '#'}:~:text={fragment}"
+    return f"{url}{'' if citation.excerpt.chunk.anchor else '#'}:~:text={fragment}"
 
 
 def text_fragment(quoted: str) -> str:

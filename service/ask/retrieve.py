@@ -20,21 +20,26 @@ class RetrieveConfig:
     top_k: int = 6
     max_per_article: int = 3
     depth: int = 48  # candidates fetched, to back-fill what the cap frees; chosen, not measured
+    language: str | None = None  # search only articles in this language
 
 
 def select_excerpts(candidates: Sequence[Excerpt], config: RetrieveConfig) -> tuple[Excerpt, ...]:
     """The k nearest above the floor with at most `max_per_article` of one article.
 
-    Order is kept, and places that the cap frees go to the next article's excerpts.
+    Order is kept, and places that the cap frees go to the next article's excerpts. Of an article
+    and its translations only the one found first counts: the others would say the same again.
     """
     taken: Counter[str] = Counter()
+    language_of_page: dict[str, str] = {}
     kept: list[Excerpt] = []
     for excerpt in candidates:
         if len(kept) == config.top_k:
             break
-        slug = excerpt.chunk.slug
-        if excerpt.cosine >= config.floor and taken[slug] < config.max_per_article:
-            taken[slug] += 1
+        page = excerpt.page_key
+        if excerpt.cosine < config.floor or taken[page] == config.max_per_article:
+            continue
+        if language_of_page.setdefault(page, excerpt.language) == excerpt.language:
+            taken[page] += 1
             kept.append(excerpt)
     return tuple(kept)
 
@@ -44,8 +49,10 @@ def related_sections(
 ) -> tuple[Excerpt, ...]:
     """The nearest excerpt of each section, to offer where there is no answer."""
     by_section: dict[tuple[str, str], Excerpt] = {}
+    language_of_page: dict[str, str] = {}
     for excerpt in candidates:
-        by_section.setdefault((excerpt.chunk.slug, excerpt.chunk.anchor), excerpt)
+        if language_of_page.setdefault(excerpt.page_key, excerpt.language) == excerpt.language:
+            by_section.setdefault((excerpt.chunk.slug, excerpt.chunk.anchor), excerpt)
     return tuple(by_section.values())[:limit]
 
 
@@ -55,7 +62,11 @@ async def retrieve(
     """What the site's articles have on the question. Takes no model, so it cannot spend."""
     vector = await embedder.embed_query(question.text)
     candidates = await corpus.nearest(
-        site=site, embedder_id=embedder.id, vector=vector, limit=config.depth
+        site=site,
+        embedder_id=embedder.id,
+        vector=vector,
+        limit=config.depth,
+        language=config.language,
     )
     return Retrieval(
         candidates=candidates,

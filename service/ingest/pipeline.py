@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from service.errors import ContentError
 from service.ingest.articles import Failure, Folder, read_folder
 from service.ingest.chunk import ChunkRules, chunk_article, embedded_text
-from service.ports import Embedder, Index, ReplacedArticle, Tokenizer
+from service.ports import Embedder, Index, ReplacedArticle, StoredArticle, Tokenizer
 from service.types import Article, Chunk, Vector
 
 
@@ -28,6 +28,7 @@ class IngestDeps:
     tokenizer: Tokenizer
     index: Index
     rules: ChunkRules
+    kept_together: int = 64  # embeddings lost at most when an ingest is killed: a second or two
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +52,11 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """Called as an ingest goes on; both do nothing by default."""
+    """Called as an ingest goes on; by default nothing happens."""
 
     started: Callable[[int], None] = lambda total: None  # texts to embed
     advanced: Callable[[int], None] = lambda done: None  # texts more embedded
+    waiting: Callable[[], None] = lambda: None  # another ingest of the site is under way
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ def sha256(text: str) -> str:
 async def ingest(
     content: Path, *, site: str, deps: IngestDeps, prune: bool = False, progress: Progress
 ) -> IngestReport:
-    """Bring the site's index in line with the folder.
+    """Bring the site's index in line with the folder; one ingest of a site at a time.
 
     An article that has become a draft is removed at once, one whose file is gone only by `prune`.
     Files that cannot be read are reported and leave their old version in the index; while there
@@ -96,37 +98,41 @@ async def ingest(
     """
     started = time.perf_counter()
     folder = read_folder(content)
+    async with deps.index.exclusive(site=site, on_wait=progress.waiting):
+        return await _ingest(
+            folder, site=site, deps=deps, prune=prune, progress=progress, started=started
+        )
+
+
+async def _ingest(
+    folder: Folder,
+    *,
+    site: str,
+    deps: IngestDeps,
+    prune: bool,
+    progress: Progress,
+    started: float,
+) -> IngestReport:
     current = index_id(deps.embedder.id, deps.rules)
     stored = await deps.index.stored_articles(site=site, index_id=current)
-    fingerprints = {s.slug: s.fingerprint for s in stored}
-    marks = {a.slug: fingerprint(a) for a in folder.articles}
-    due = [a for a in folder.articles if fingerprints.get(a.slug) != marks[a.slug]]
-    absent = sorted(set(fingerprints) - set(marks))
-    withdrawn = {draft.slug for draft in folder.drafts}
-    pruning = prune and not folder.failures
-    removed = [slug for slug in absent if pruning or slug in withdrawn]
-    remade = bool(stored) and not any(fingerprints.values())
-    if remade:
-        _refuse_mixture(sorted(set(absent) - set(removed)), folder.failures)
-
-    prepared = [_prepare(a, marks[a.slug], site, deps) for a in due]
-    vectors, embedded = await _vectors(prepared, site=site, current=current, deps=deps, on=progress)
-    if due or removed:
+    plan = _plan(folder, stored, prune=prune)
+    prepared = [_prepare(a, plan.marks[a.slug], site, deps) for a in plan.due]
+    vectors, embedded = await _vectors(prepared, site=site, deps=deps, on=progress)
+    if plan.due or plan.removed:
         await deps.index.replace(
             site=site,
             index_id=current,
             embedder_id=deps.embedder.id,
             articles=[_replaced(p, vectors) for p in prepared],
-            removed=removed,
+            removed=plan.removed,
         )
     total = sum(len(p.chunks) for p in prepared)
-    added = sum(a.slug not in fingerprints for a in due)
     return IngestReport(
-        added=added,
-        changed=len(due) - added,
-        unchanged=len(folder.articles) - len(due),
-        removed=len(removed),
-        kept=tuple(slug for slug in absent if slug not in removed),
+        added=plan.added,
+        changed=len(plan.due) - plan.added,
+        unchanged=len(folder.articles) - len(plan.due),
+        removed=len(plan.removed),
+        kept=plan.kept,
         drafts=len(folder.drafts),
         chunks=total,
         embedded=embedded,
@@ -136,6 +142,33 @@ async def ingest(
         warnings=_warnings(folder),
         seconds=time.perf_counter() - started,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What an ingest is going to do, decided before anything is embedded."""
+
+    due: tuple[Article, ...]  # added or changed
+    added: int
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    marks: Mapping[str, str]  # fingerprint by slug
+
+
+def _plan(folder: Folder, stored: Sequence[StoredArticle], *, prune: bool) -> _Plan:
+    """Raises ContentError where vectors of two models would come to lie in one index."""
+    known = {s.slug: s.fingerprint for s in stored}
+    marks = {a.slug: fingerprint(a) for a in folder.articles}
+    due = tuple(a for a in folder.articles if known.get(a.slug) != marks[a.slug])
+    absent = sorted(set(known) - set(marks))
+    withdrawn = {draft.slug for draft in folder.drafts}
+    pruning = prune and not folder.failures
+    removed = tuple(slug for slug in absent if pruning or slug in withdrawn)
+    kept = tuple(slug for slug in absent if slug not in removed)
+    if stored and not any(known.values()):
+        _refuse_mixture(kept, folder.failures)
+    added = sum(a.slug not in known for a in due)
+    return _Plan(due=due, added=added, removed=removed, kept=kept, marks=marks)
 
 
 def _refuse_mixture(kept: Sequence[str], failures: Sequence[Failure]) -> None:
@@ -164,15 +197,29 @@ def _prepare(article: Article, mark: str, site: str, deps: IngestDeps) -> _Prepa
 
 
 async def _vectors(
-    prepared: Sequence[_Prepared], *, site: str, current: str, deps: IngestDeps, on: Progress
+    prepared: Sequence[_Prepared], *, site: str, deps: IngestDeps, on: Progress
 ) -> tuple[dict[str, Vector], int]:
-    """A vector for every embedded text by its hash, and for how many chunks it had to be made."""
+    """A vector for every embedded text by its hash, and how many had to be made.
+
+    What has been made is kept as it comes, so that an interrupted ingest is not for nothing.
+    """
     text_by_hash = {h: t for p in prepared for h, t in zip(p.hashes, p.texts, strict=True)}
-    known = await deps.index.known_vectors(site=site, index_id=current, hashes=text_by_hash)
-    new = {h: t for h, t in text_by_hash.items() if h not in known}
+    model = deps.embedder.id
+    known = await deps.index.known_vectors(site=site, embedder_id=model, hashes=text_by_hash)
+    vectors = dict(known)
+    new = [h for h in text_by_hash if h not in known]
     on.started(len(new))
-    made = await deps.embedder.embed_passages(list(new.values()), on_embedded=on.advanced)
-    return {**known, **dict(zip(new, made, strict=True))}, len(new)
+    # texts of like length run together in one batch, and fewest are lost when longest go last
+    new.sort(key=lambda h: len(text_by_hash[h]))
+    for start in range(0, len(new), deps.kept_together):
+        hashes = new[start : start + deps.kept_together]
+        texts = [text_by_hash[h] for h in hashes]
+        made = await deps.embedder.embed_passages(texts, on_embedded=on.advanced)
+        fresh = dict(zip(hashes, made, strict=True))
+        vectors |= fresh
+        if start + deps.kept_together < len(new):  # the last ones are written with their articles
+            await deps.index.keep_pending(site=site, embedder_id=model, vectors=fresh)
+    return vectors, len(new)
 
 
 def _replaced(prepared: _Prepared, vectors: dict[str, Vector]) -> ReplacedArticle:

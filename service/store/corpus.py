@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +17,18 @@ from service.ports import ReplacedArticle, StoredArticle
 from service.store.db import Connection, Database, Row
 from service.types import Article, Chunk, Excerpt, Section, Vector
 
+_LOCK_WAIT_S = 0.5  # chosen, not measured
+
 _NEAREST = """
 select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
-       c.tokens, c.starts_in_code, a.title, a.language, n.distance
+       c.tokens, c.starts_in_code, a.title, a.language, a.page, a.url, n.distance
 from (
   select site, id, embedding <=> $2 as distance
   from chunks
   where site = $1
     -- vectors of another model may not even have the same length
     and exists (select 1 from indexes where site = $1 and embedder_id = $4)
+    and ($5::text is null or slug in (select slug from articles where site = $1 and language = $5))
   order by embedding <=> $2, slug, position
   limit $3
 ) n
@@ -35,11 +40,24 @@ _EMBEDDER = "select embedder_id from indexes where site = $1"
 _INDEX = "select index_id from indexes where site = $1"
 _STORED = "select slug, fingerprint from articles where site = $1 order by slug"
 _KNOWN = """
-select distinct on (embedded_sha256) embedded_sha256, embedding
+select embedded_sha256, embedding
 from chunks
-where site = $1 and embedded_sha256 = any($2)
+where site = $1 and embedded_sha256 = any($3)
+  and exists (select 1 from indexes where site = $1 and embedder_id = $2)
+union all
+select embedded_sha256, embedding
+from pending_vectors
+where site = $1 and embedder_id = $2 and embedded_sha256 = any($3)
 """
-_LOCK_SITE = "select pg_advisory_xact_lock(hashtextextended('ask-the-blog index ' || $1, 0))"
+_KEEP_PENDING = """
+insert into pending_vectors (site, embedder_id, embedded_sha256, embedding)
+values ($1, $2, $3, $4)
+on conflict do nothing
+"""
+_DROP_PENDING = "delete from pending_vectors where site = $1"
+_TRY_LOCK_SITE = (
+    "select pg_try_advisory_xact_lock(hashtextextended('ask-the-blog ingest ' || $1, 0))"
+)
 _SET_INDEX = """
 insert into indexes (site, index_id, embedder_id) values ($1, $2, $3)
 on conflict (site) do update
@@ -47,8 +65,8 @@ set index_id = excluded.index_id, embedder_id = excluded.embedder_id, updated_at
 """
 _REMOVE = "delete from articles where site = $1 and slug = any($2)"
 _ADD_ARTICLE = """
-insert into articles (site, slug, title, text, language, published, fingerprint)
-values ($1, $2, $3, $4, $5, $6, $7)
+insert into articles (site, slug, title, text, language, page, url, published, fingerprint)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 _STATS = """
 select (select count(*) from articles where site = $1) as articles,
@@ -61,14 +79,14 @@ with own as (
   select avg(embedding) as centre from chunks where site = $1 and slug in ($2, $2 || '/index')
 )
 select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
-       c.tokens, c.starts_in_code, a.title, a.language, c.embedding <=> own.centre as distance
+       c.tokens, c.starts_in_code, a.title, a.language, a.page, a.url, c.embedding <=> own.centre as distance
 from own, chunks c join articles a using (site, slug)
 where c.site = $1 and c.slug not in ($2, $2 || '/index') and own.centre is not null
 order by distance, c.slug, c.position
 limit $3
 """
 _ARTICLE = """
-select slug, title, text, language, published::text
+select slug, title, text, language, page, url, published::text
 from articles
 where site = $1 and slug in ($2, $2 || '/index')
 order by slug
@@ -112,11 +130,18 @@ class PgCorpus:
         self._db = db
 
     async def nearest(
-        self, *, site: str, embedder_id: str, vector: Vector, limit: int
+        self,
+        *,
+        site: str,
+        embedder_id: str,
+        vector: Vector,
+        limit: int,
+        language: str | None = None,
     ) -> tuple[Excerpt, ...]:
         """The site's nearest chunks, exact scan. Raises IndexMismatch, StoreError."""
+        wanted = to_pgvector(vector)
         async with self._db.connection("searching") as conn:
-            rows = await conn.fetch(_NEAREST, site, to_pgvector(vector), limit, embedder_id)
+            rows = await conn.fetch(_NEAREST, site, wanted, limit, embedder_id, language)
             made_with = embedder_id if rows else await conn.fetchval(_EMBEDDER, site)
         if made_with is not None and made_with != embedder_id:
             raise IndexMismatch(
@@ -148,6 +173,8 @@ class PgCorpus:
             blocks=(),
             published=row["published"],
             language=row["language"],
+            page=row["page"],
+            url=row["url"],
         )
 
     async def stats(self, *, site: str) -> IndexStats:
@@ -172,14 +199,34 @@ class PgCorpus:
             for row in rows
         )
 
+    @asynccontextmanager
+    async def exclusive(self, *, site: str, on_wait: Callable[[], None]) -> AsyncIterator[None]:
+        """Holds the site for one ingest; `on_wait` is called once if another one holds it.
+
+        The lock belongs to a transaction, so that it is freed when the process dies and works
+        behind a pooler that shares sessions.
+        """
+        async with self._db.transaction("waiting for another ingest") as conn:
+            if not await conn.fetchval(_TRY_LOCK_SITE, site):
+                on_wait()
+                while not await conn.fetchval(_TRY_LOCK_SITE, site):
+                    await asyncio.sleep(_LOCK_WAIT_S)
+            yield
+
+    async def keep_pending(
+        self, *, site: str, embedder_id: str, vectors: Mapping[str, Vector]
+    ) -> None:
+        """Keep vectors of an unfinished ingest, so that the next one need not make them again."""
+        rows = [(site, embedder_id, h, to_pgvector(v)) for h, v in vectors.items()]
+        async with self._db.transaction("keeping vectors") as conn:
+            await conn.executemany(_KEEP_PENDING, rows)
+
     async def known_vectors(
-        self, *, site: str, index_id: str, hashes: Iterable[str]
+        self, *, site: str, embedder_id: str, hashes: Iterable[str]
     ) -> Mapping[str, Vector]:
-        """Vectors already stored for these embedded texts by the same model and chunker."""
+        """Vectors already made of these embedded texts by the same model, pending ones included."""
         async with self._db.connection("reading stored vectors") as conn:
-            if await conn.fetchval(_INDEX, site) != index_id:
-                return {}
-            rows = await conn.fetch(_KNOWN, site, list(hashes))
+            rows = await conn.fetch(_KNOWN, site, embedder_id, list(hashes))
         return {row["embedded_sha256"]: from_pgvector(row["embedding"]) for row in rows}
 
     async def replace(
@@ -191,15 +238,15 @@ class PgCorpus:
         articles: Sequence[ReplacedArticle],
         removed: Sequence[str],
     ) -> None:
-        """Write and remove articles in one transaction; a second ingest waits for the first."""
+        """Write and remove articles in one transaction; what was pending is done with."""
         gone = [*removed, *(a.article.slug for a in articles)]
         async with self._db.transaction("writing the index") as conn:
-            await conn.execute(_LOCK_SITE, site)
             await conn.execute(_REMOVE, site, gone)
             await conn.executemany(_ADD_ARTICLE, [_article_row(site, a) for a in articles])
             await _copy(conn, "sections", _SECTION_COLUMNS, _section_rows(site, articles))
             await _copy(conn, "chunks", _CHUNK_COLUMNS, _chunk_rows(site, articles))
             await conn.execute(_SET_INDEX, site, index_id, embedder_id)
+            await conn.execute(_DROP_PENDING, site)
 
 
 async def _copy(
@@ -223,7 +270,7 @@ def _article_row(site: str, replaced: ReplacedArticle) -> tuple[object, ...]:
     published = article.published and datetime.date.fromisoformat(article.published)
     return (
         *(site, article.slug, article.title, article.text, article.language),
-        *(published, replaced.fingerprint),
+        *(article.page or article.slug, article.url, published, replaced.fingerprint),
     )
 
 
@@ -273,5 +320,10 @@ def _excerpt(row: Row) -> Excerpt:
         starts_in_code=row["starts_in_code"],
     )
     return Excerpt(
-        chunk=chunk, title=row["title"], language=row["language"], cosine=1.0 - row["distance"]
+        chunk=chunk,
+        title=row["title"],
+        language=row["language"],
+        cosine=1.0 - row["distance"],
+        page=row["page"],
+        url=row["url"],
     )

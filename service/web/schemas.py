@@ -134,18 +134,15 @@ class Presenter:
             n=number,
             title=citation.excerpt.title,
             section=citation.excerpt.section,
-            url=citation_url(self.url_template, chunk.slug, chunk.anchor, citation.quote),
+            url=citation_url(self.url_template, citation),
             quote=citation.quote,
         )
 
 
 def related_out(excerpt: Excerpt, url_template: str) -> RelatedOut:
     """A section to offer."""
-    chunk = excerpt.chunk
     return RelatedOut(
-        title=excerpt.title,
-        section=excerpt.section,
-        url=section_url(url_template, chunk.slug, chunk.anchor),
+        title=excerpt.title, section=excerpt.section, url=section_url(url_template, excerpt)
     )
 
 
@@ -157,7 +154,7 @@ def excerpt_out(excerpt: Excerpt, url_template: str) -> ExcerptOut:
         section=excerpt.section,
         slug=chunk.slug,
         anchor=chunk.anchor,
-        url=section_url(url_template, chunk.slug, chunk.anchor),
+        url=section_url(url_template, excerpt),
         text=chunk.text,
         cosine=excerpt.cosine,
         start=chunk.start,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from array import array
 from decimal import Decimal
 
@@ -84,7 +85,7 @@ async def test_indexes_hold_what_was_written_until_it_is_removed(any_index: Inde
     assert [a.slug for a in stored] == ["b"]
 
 
-async def test_indexes_know_no_fingerprints_and_vectors_of_another_index_id(
+async def test_indexes_know_fingerprints_by_index_id_and_vectors_by_model(
     any_index: Index,
 ) -> None:
     await any_index.replace(
@@ -93,9 +94,32 @@ async def test_indexes_know_no_fingerprints_and_vectors_of_another_index_id(
     [stored] = await any_index.stored_articles(site="s", index_id="other")
     assert stored.fingerprint == ""
     digest = sha256("Text of a.")
-    assert await any_index.known_vectors(site="s", index_id="other", hashes=[digest]) == {}
-    known = await any_index.known_vectors(site="s", index_id="m+c", hashes=[digest, "x"])
+    assert await any_index.known_vectors(site="s", embedder_id="other", hashes=[digest]) == {}
+    known = await any_index.known_vectors(site="s", embedder_id="m", hashes=[digest, "x"])
     assert known == {digest: VECTOR}
+
+
+async def test_indexes_keep_pending_vectors_until_the_switch(any_index: Index) -> None:
+    ids = {"site": "s", "embedder_id": "m"}
+    await any_index.keep_pending(vectors={"d": VECTOR}, **ids)
+    await any_index.keep_pending(vectors={"d": VECTOR}, **ids)
+    assert await any_index.known_vectors(hashes=["d", "e"], **ids) == {"d": VECTOR}
+    assert await any_index.known_vectors(site="s", embedder_id="n", hashes=["d"]) == {}
+    await any_index.replace(index_id="m+c", articles=[], removed=[], **ids)
+    assert await any_index.known_vectors(hashes=["d"], **ids) == {}
+
+
+async def test_an_index_is_held_by_one_ingest_at_a_time(any_index: Index) -> None:
+    order: list[str] = []
+
+    async def work(name: str) -> None:
+        async with any_index.exclusive(site="s", on_wait=lambda: order.append(f"{name} waits")):
+            order.append(f"{name} begins")
+            await asyncio.sleep(0.05)
+            order.append(f"{name} ends")
+
+    await asyncio.gather(work("a"), work("b"))
+    assert order == ["a begins", "b waits", "a ends", "b begins", "b ends"]
 
 
 @pytest.fixture(params=["fake", "real"])

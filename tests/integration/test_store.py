@@ -117,9 +117,9 @@ async def test_vectors_survive_the_round_trip_and_are_reused_for_the_same_index(
     vector = random_vector()
     await write(store, replaced("a", vector))
     digest = sha256("Text a 0.")
-    known = await store.known_vectors(site="s", index_id="m+c", hashes=[digest, "x"])
+    known = await store.known_vectors(site="s", embedder_id="m", hashes=[digest, "x"])
     assert known == {digest: vector}
-    assert await store.known_vectors(site="s", index_id="n+c", hashes=[digest]) == {}
+    assert await store.known_vectors(site="s", embedder_id="n", hashes=[digest]) == {}
 
 
 async def test_a_failed_write_leaves_the_old_index_whole(db: Database) -> None:

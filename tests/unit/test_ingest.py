@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from service.errors import ContentError
+from service.errors import ContentError, ModelFileError
 from service.ingest.chunk import ChunkRules
 from service.ingest.pipeline import IngestDeps, IngestReport, Progress, ingest
 from tests.fakes import HashEmbedder, MemoryIndex, WordTokenizer
@@ -29,6 +29,7 @@ class Ingesting:
             tokenizer=WordTokenizer(),
             index=self.index,
             rules=self.rules,
+            kept_together=2,
         )
         return await ingest(self.folder, site="s", deps=deps, progress=Progress(), **options)
 
@@ -113,7 +114,24 @@ async def test_a_changed_chunker_makes_everything_anew(ingesting: Ingesting) -> 
     await ingesting.run()
     ingesting.rules = ChunkRules(target_tokens=30, max_tokens=60)
     report = await ingesting.run()
-    assert (report.changed, report.reused) == (2, 0)
+    assert (report.added, report.changed, report.unchanged) == (0, 2, 0)
+
+
+async def test_an_interrupted_ingest_goes_on_where_it_stopped(blog: Path) -> None:
+    class Interrupted(HashEmbedder):
+        async def embed_passages(self, texts: Any, **options: Any) -> Any:
+            if self.embedded:
+                raise ModelFileError("the lights went out")
+            return await super().embed_passages(texts, **options)
+
+    ingesting = Ingesting(blog)
+    ingesting.embedder = Interrupted()
+    with pytest.raises(ModelFileError):
+        await ingesting.run()
+    assert ingesting.index.articles == {}
+    ingesting.embedder = HashEmbedder()
+    report = await ingesting.run()
+    assert (report.embedded, report.reused) == (3, 2)
 
 
 async def test_vectors_of_two_models_are_never_mixed(ingesting: Ingesting) -> None:

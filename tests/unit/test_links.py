@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from service.ask.links import article_url, citation_url, text_fragment
+from service.types import Citation
+from tests.builders import make_excerpt
 
 TEMPLATE = "https://example.com/blog/{slug}"
 
@@ -46,13 +51,24 @@ def test_text_fragments(quote: str, fragment: str) -> None:
     assert text_fragment(quote) == fragment
 
 
+def cited(**fields: Any) -> Citation:
+    excerpt = make_excerpt("It is set.", slug="post", **fields)
+    return Citation(excerpt=excerpt, start=0, end=10)
+
+
 def test_a_citation_has_anchor_and_fragment() -> None:
-    assert citation_url(TEMPLATE, "post", "the-floor", "It is set.") == (
+    assert citation_url(TEMPLATE, cited(anchor="the-floor")) == (
         "https://example.com/blog/post#the-floor:~:text=It%20is%20set."
     )
 
 
 def test_the_introduction_has_a_fragment_without_an_anchor() -> None:
-    assert citation_url(TEMPLATE, "post", "", "It is.") == (
-        "https://example.com/blog/post#:~:text=It%20is."
+    assert citation_url(TEMPLATE, cited(anchor="")) == (
+        "https://example.com/blog/post#:~:text=It%20is%20set."
     )
+
+
+def test_an_address_that_the_site_itself_gives_wins_over_the_template() -> None:
+    citation = cited(anchor="a")
+    own = replace(citation, excerpt=replace(citation.excerpt, url="https://x.example/p/"))
+    assert citation_url(TEMPLATE, own) == "https://x.example/p/#a:~:text=It%20is%20set."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from service.ask.retrieve import RetrieveConfig, related_sections, retrieve, select_excerpts
 from service.types import Excerpt, Question
 from tests.builders import make_excerpt
@@ -28,6 +30,23 @@ def test_places_freed_by_the_cap_go_to_the_next_articles_in_order() -> None:
         ("b", 0),
         ("c", 0),
     ]
+
+
+def test_translations_of_one_article_do_not_crowd_each_other_out() -> None:
+    def translated(cosine: float, language: str, position: int = 0) -> Excerpt:
+        excerpt = at(cosine, f"{language}/floor", position)
+        return replace(excerpt, page="floor", language=language)
+
+    candidates = [
+        translated(0.9, "en"),
+        translated(0.8, "de"),
+        translated(0.7, "en", 1),
+        translated(0.6, "fr"),
+        at(0.5, "other"),
+    ]
+    kept = select_excerpts(candidates, RetrieveConfig(floor=0.0))
+    assert [e.chunk.slug for e in kept] == ["en/floor", "en/floor", "other"]
+    assert [e.chunk.slug for e in related_sections(candidates)] == ["en/floor", "other"]
 
 
 def test_no_more_than_k_are_kept() -> None:
