@@ -26,6 +26,7 @@ from service.store.asks import PgAsks
 from service.store.corpus import PgCorpus
 from service.store.db import Database, open_database
 from service.store.embedded import EmbeddedPostgres
+from service.store.index import PgIndex
 from service.store.ledger import Caps, PgLedger
 from service.store.migrate import migrate, pending_migrations
 
@@ -114,7 +115,7 @@ async def open_index(
         deps = IngestDeps(
             embedder=embedder,
             tokenizer=embedder.tokenizer,
-            index=corpus,
+            index=PgIndex(db),
             rules=chunk_rules(embedder.description),
         )
         yield OpenIndex(db=db, corpus=corpus, embedder=embedder, deps=deps)

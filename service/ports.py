@@ -14,6 +14,7 @@ from service.types import (
     Article,
     Chunk,
     Excerpt,
+    Lexical,
     ModelReply,
     ModelRequest,
     TextPiece,
@@ -65,10 +66,11 @@ class Corpus(Protocol):
         vector: Vector,
         limit: int,
         language: str | None = None,
+        lexical: Lexical | None = None,
     ) -> tuple[Excerpt, ...]:
         """The site's chunks nearest to `vector`, highest cosine first, ties by slug and position.
 
-        With `language`, only articles in it. Raises IndexMismatch for another embedder's index.
+        With `lexical`, ranked by cosine and words together. With `language`, only articles in it. Raises IndexMismatch for another embedder's index.
         """
         ...
 
@@ -88,6 +90,7 @@ class ReplacedArticle:
     article: Article
     fingerprint: str
     chunks: tuple[Chunk, ...]
+    term_counts: tuple[Mapping[str, int], ...]  # of each chunk's embedded text
     embedded_hashes: tuple[str, ...]  # sha256 of each chunk's embedded text
     vectors: tuple[Vector, ...]
 

@@ -119,6 +119,9 @@ class Excerpt:
     title: str  # of the article
     language: str
     cosine: float  # in [-1, 1]
+    bm25: float = 0.0  # of the chunk; 0 where lexical search did not run
+    article_bm25: float = 0.0  # of the whole article
+    score: float | None = None  # what ranked it; None: the cosine
     page: str = ""  # translations of one article share it; "": the slug
     url: str | None = None  # of the article, where the site itself says so
 
@@ -134,11 +137,23 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lexical:
+    """The words of a question, and how much they weigh beside the cosine.
+
+    score = cosine + chunk_weight * bm25 / its maximum + article_weight * article_bm25 / its maximum
+    """
+
+    terms: tuple[str, ...]
+    chunk_weight: float
+    article_weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
     """What the search found before and after floor and cap; evals need both."""
 
-    candidates: tuple[Excerpt, ...]  # nearest first
-    excerpts: tuple[Excerpt, ...]  # at most k, nearest first
+    candidates: tuple[Excerpt, ...]  # best first
+    excerpts: tuple[Excerpt, ...]  # at most k, best first
     floor: float
 
 

@@ -16,6 +16,7 @@ from service.errors import BudgetExceeded
 from service.ports import ReplacedArticle, Span, StoredArticle
 from service.types import (
     Excerpt,
+    Lexical,
     ModelReply,
     ModelRequest,
     SpanCited,
@@ -78,6 +79,7 @@ class FixedCorpus:
         vector: Vector,
         limit: int,
         language: str | None = None,
+        lexical: Lexical | None = None,
     ) -> tuple[Excerpt, ...]:
         found = [e for e in self._excerpts if language in (None, e.language)]
         return tuple(found[:limit])

@@ -17,6 +17,7 @@ from service.errors import ContentError
 from service.ingest.articles import Failure, Folder, read_folder
 from service.ingest.chunk import ChunkRules, chunk_article, embedded_text
 from service.ports import Embedder, Index, ReplacedArticle, StoredArticle, Tokenizer
+from service.terms import term_counts
 from service.types import Article, Chunk, Vector
 
 
@@ -227,6 +228,7 @@ def _replaced(prepared: _Prepared, vectors: dict[str, Vector]) -> ReplacedArticl
         article=prepared.article,
         fingerprint=prepared.fingerprint,
         chunks=prepared.chunks,
+        term_counts=tuple(term_counts(t, prepared.article.language) for t in prepared.texts),
         embedded_hashes=prepared.hashes,
         vectors=tuple(vectors[h] for h in prepared.hashes),
     )

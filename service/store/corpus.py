@@ -1,23 +1,17 @@
-"""Articles, sections and chunks: what a question reads and what an ingest replaces."""
+"""Reading the index: what a question finds, and the articles themselves."""
 
 from __future__ import annotations
 
-import asyncio
 import datetime
-from array import array
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import numpy as np
-import pgvector
-
 from service.errors import IndexMismatch
-from service.ports import ReplacedArticle, StoredArticle
-from service.store.db import Connection, Database, Row
-from service.types import Article, Chunk, Excerpt, Section, Vector
+from service.store.db import Database, Row
+from service.store.vectors import to_pgvector
+from service.types import Article, Chunk, Excerpt, Lexical, Section, Vector
 
-_LOCK_WAIT_S = 0.5  # chosen, not measured
+_K1 = 0.9  # saturation of repeated words; the values of Anserini's baselines, kept by the eval
+_B = 0.4  # how much long text is held against it
 
 _NEAREST = """
 select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
@@ -36,38 +30,57 @@ join chunks c using (site, id)
 join articles a using (site, slug)
 order by n.distance, c.slug, c.position
 """
-_EMBEDDER = "select embedder_id from indexes where site = $1"
-_INDEX = "select index_id from indexes where site = $1"
-_STORED = "select slug, fingerprint from articles where site = $1 order by slug"
-_KNOWN = """
-select embedded_sha256, embedding
-from chunks
-where site = $1 and embedded_sha256 = any($3)
-  and exists (select 1 from indexes where site = $1 and embedder_id = $2)
-union all
-select embedded_sha256, embedding
-from pending_vectors
-where site = $1 and embedder_id = $2 and embedded_sha256 = any($3)
-"""
-_KEEP_PENDING = """
-insert into pending_vectors (site, embedder_id, embedded_sha256, embedding)
-values ($1, $2, $3, $4)
-on conflict do nothing
-"""
-_DROP_PENDING = "delete from pending_vectors where site = $1"
-_TRY_LOCK_SITE = (
-    "select pg_try_advisory_xact_lock(hashtextextended('ask-the-blog ingest ' || $1, 0))"
+_HYBRID = f"""
+with site_index as (
+  select * from indexes where site = $1 and embedder_id = $4
+), found as materialized (
+  select t.term, t.chunk_no, t.article_no, t.tf, t.chunk_length
+  from chunk_terms t, site_index i
+  where t.site = $1 and t.term = any($6::text[]) and t.term <> all(i.frequent_terms)
+), rarity as (
+  select f.term,
+         ln(1 + (i.chunks - count(*) + 0.5) / (count(*) + 0.5)) as chunk_idf,
+         ln(1 + (i.articles - count(distinct article_no) + 0.5)
+              / (count(distinct article_no) + 0.5)) as article_idf
+  from found f, site_index i
+  group by f.term, i.chunks, i.articles
+), by_chunk as (
+  select f.chunk_no, sum(r.chunk_idf * f.tf * ({_K1} + 1)
+      / (f.tf + {_K1} * (1 - {_B} + {_B} * f.chunk_length / i.mean_chunk_length))) as bm25
+  from found f join rarity r using (term), site_index i
+  group by f.chunk_no
+), by_article_term as (
+  select f.article_no, f.term, sum(f.tf) as tf from found f group by f.article_no, f.term
+), by_article as (
+  select f.article_no, sum(r.article_idf * f.tf * ({_K1} + 1)
+      / (f.tf + {_K1} * (1 - {_B} + {_B} * a.terms / i.mean_article_length))) as bm25
+  from by_article_term f join rarity r using (term) join articles a on a.no = f.article_no,
+       site_index i
+  group by f.article_no
+), scored as (
+  select c.no, c.embedding <=> $2 as distance,
+         coalesce(bc.bm25, 0) as bm25, coalesce(ba.bm25, 0) as article_bm25,
+         1 - (c.embedding <=> $2)
+           + $7::float8 * coalesce(bc.bm25 / (select max(bm25) from by_chunk), 0)
+           + $8::float8 * coalesce(ba.bm25 / (select max(bm25) from by_article), 0) as score
+  from chunks c
+  join articles a using (site, slug)
+  left join by_chunk bc on bc.chunk_no = c.no
+  left join by_article ba on ba.article_no = a.no
+  where c.site = $1 and exists (select 1 from site_index)
+    and ($5::text is null or a.language = $5)
+  order by score desc, c.slug, c.position
+  limit $3
 )
-_SET_INDEX = """
-insert into indexes (site, index_id, embedder_id) values ($1, $2, $3)
-on conflict (site) do update
-set index_id = excluded.index_id, embedder_id = excluded.embedder_id, updated_at = now()
+select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
+       c.tokens, c.starts_in_code, a.title, a.language, a.page, a.url, s.distance,
+       s.bm25, s.article_bm25, s.score
+from scored s
+join chunks c on c.no = s.no
+join articles a using (site, slug)
+order by s.score desc, c.slug, c.position
 """
-_REMOVE = "delete from articles where site = $1 and slug = any($2)"
-_ADD_ARTICLE = """
-insert into articles (site, slug, title, text, language, page, url, published, fingerprint)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-"""
+_EMBEDDER = "select embedder_id from indexes where site = $1"
 _STATS = """
 select (select count(*) from articles where site = $1) as articles,
        (select count(*) from chunks where site = $1) as chunks,
@@ -79,7 +92,8 @@ with own as (
   select avg(embedding) as centre from chunks where site = $1 and slug in ($2, $2 || '/index')
 )
 select c.id, c.slug, c.position, c.anchor, c.heading_path, c.start_char, c.end_char, c.text,
-       c.tokens, c.starts_in_code, a.title, a.language, a.page, a.url, c.embedding <=> own.centre as distance
+       c.tokens, c.starts_in_code, a.title, a.language, a.page, a.url,
+       c.embedding <=> own.centre as distance
 from own, chunks c join articles a using (site, slug)
 where c.site = $1 and c.slug not in ($2, $2 || '/index') and own.centre is not null
 order by distance, c.slug, c.position
@@ -102,15 +116,6 @@ _HAS_ARTICLE = (
     "select exists (select 1 from articles where site = $1 and slug in ($2, $2 || '/index'))"
 )
 
-_SECTION_COLUMNS = (
-    *("site", "slug", "position", "anchor", "heading", "heading_path", "level"),
-    *("start_char", "end_char"),
-)
-_CHUNK_COLUMNS = (
-    *("site", "id", "slug", "position", "anchor", "heading_path", "start_char", "end_char"),
-    *("text", "tokens", "starts_in_code", "embedded_sha256", "embedding"),
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexStats:
@@ -124,7 +129,7 @@ class IndexStats:
 
 
 class PgCorpus:
-    """Implements the ports Corpus and Index."""
+    """Implements the port Corpus."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -137,11 +142,16 @@ class PgCorpus:
         vector: Vector,
         limit: int,
         language: str | None = None,
+        lexical: Lexical | None = None,
     ) -> tuple[Excerpt, ...]:
         """The site's nearest chunks, exact scan. Raises IndexMismatch, StoreError."""
-        wanted = to_pgvector(vector)
+        arguments = (site, to_pgvector(vector), limit, embedder_id, language)
         async with self._db.connection("searching") as conn:
-            rows = await conn.fetch(_NEAREST, site, wanted, limit, embedder_id, language)
+            if lexical is None:
+                rows = await conn.fetch(_NEAREST, *arguments)
+            else:
+                weights = (lexical.chunk_weight, lexical.article_weight)
+                rows = await conn.fetch(_HYBRID, *arguments, list(lexical.terms), *weights)
             made_with = embedder_id if rows else await conn.fetchval(_EMBEDDER, site)
         if made_with is not None and made_with != embedder_id:
             raise IndexMismatch(
@@ -189,111 +199,6 @@ class PgCorpus:
             updated_at=row["updated_at"],
         )
 
-    async def stored_articles(self, *, site: str, index_id: str) -> tuple[StoredArticle, ...]:
-        """What the site's index holds; fingerprints are empty if `index_id` differs."""
-        async with self._db.connection("reading the index") as conn:
-            same = await conn.fetchval(_INDEX, site) == index_id
-            rows = await conn.fetch(_STORED, site)
-        return tuple(
-            StoredArticle(slug=row["slug"], fingerprint=row["fingerprint"] if same else "")
-            for row in rows
-        )
-
-    @asynccontextmanager
-    async def exclusive(self, *, site: str, on_wait: Callable[[], None]) -> AsyncIterator[None]:
-        """Holds the site for one ingest; `on_wait` is called once if another one holds it.
-
-        The lock belongs to a transaction, so that it is freed when the process dies and works
-        behind a pooler that shares sessions.
-        """
-        async with self._db.transaction("waiting for another ingest") as conn:
-            if not await conn.fetchval(_TRY_LOCK_SITE, site):
-                on_wait()
-                while not await conn.fetchval(_TRY_LOCK_SITE, site):
-                    await asyncio.sleep(_LOCK_WAIT_S)
-            yield
-
-    async def keep_pending(
-        self, *, site: str, embedder_id: str, vectors: Mapping[str, Vector]
-    ) -> None:
-        """Keep vectors of an unfinished ingest, so that the next one need not make them again."""
-        rows = [(site, embedder_id, h, to_pgvector(v)) for h, v in vectors.items()]
-        async with self._db.transaction("keeping vectors") as conn:
-            await conn.executemany(_KEEP_PENDING, rows)
-
-    async def known_vectors(
-        self, *, site: str, embedder_id: str, hashes: Iterable[str]
-    ) -> Mapping[str, Vector]:
-        """Vectors already made of these embedded texts by the same model, pending ones included."""
-        async with self._db.connection("reading stored vectors") as conn:
-            rows = await conn.fetch(_KNOWN, site, embedder_id, list(hashes))
-        return {row["embedded_sha256"]: from_pgvector(row["embedding"]) for row in rows}
-
-    async def replace(
-        self,
-        *,
-        site: str,
-        index_id: str,
-        embedder_id: str,
-        articles: Sequence[ReplacedArticle],
-        removed: Sequence[str],
-    ) -> None:
-        """Write and remove articles in one transaction; what was pending is done with."""
-        gone = [*removed, *(a.article.slug for a in articles)]
-        async with self._db.transaction("writing the index") as conn:
-            await conn.execute(_REMOVE, site, gone)
-            await conn.executemany(_ADD_ARTICLE, [_article_row(site, a) for a in articles])
-            await _copy(conn, "sections", _SECTION_COLUMNS, _section_rows(site, articles))
-            await _copy(conn, "chunks", _CHUNK_COLUMNS, _chunk_rows(site, articles))
-            await conn.execute(_SET_INDEX, site, index_id, embedder_id)
-            await conn.execute(_DROP_PENDING, site)
-
-
-async def _copy(
-    conn: Connection, table: str, columns: Sequence[str], rows: Iterable[tuple[object, ...]]
-) -> None:
-    await conn.copy_records_to_table(table, records=list(rows), columns=columns)
-
-
-def to_pgvector(vector: Vector) -> pgvector.Vector:
-    """array("f") -> what the codec sends."""
-    return pgvector.Vector(np.frombuffer(vector, dtype=np.float32))
-
-
-def from_pgvector(stored: pgvector.Vector) -> Vector:
-    """What the codec reads -> array("f")."""
-    return array("f", stored.to_list())
-
-
-def _article_row(site: str, replaced: ReplacedArticle) -> tuple[object, ...]:
-    article = replaced.article
-    published = article.published and datetime.date.fromisoformat(article.published)
-    return (
-        *(site, article.slug, article.title, article.text, article.language),
-        *(article.page or article.slug, article.url, published, replaced.fingerprint),
-    )
-
-
-def _section_rows(site: str, articles: Iterable[ReplacedArticle]) -> Iterable[tuple[object, ...]]:
-    for replaced in articles:
-        for position, s in enumerate(replaced.article.sections):
-            yield (
-                *(site, replaced.article.slug, position, s.anchor, s.heading),
-                *(list(s.heading_path), s.level, s.start, s.end),
-            )
-
-
-def _chunk_rows(site: str, articles: Iterable[ReplacedArticle]) -> Iterable[tuple[object, ...]]:
-    for replaced in articles:
-        for c, digest, vector in zip(
-            replaced.chunks, replaced.embedded_hashes, replaced.vectors, strict=True
-        ):
-            yield (
-                *(site, c.id, c.slug, c.position, c.anchor, list(c.heading_path)),
-                *(c.start, c.end, c.text, c.tokens, c.starts_in_code, digest),
-                to_pgvector(vector),
-            )
-
 
 def _section(row: Row) -> Section:
     return Section(
@@ -324,6 +229,9 @@ def _excerpt(row: Row) -> Excerpt:
         title=row["title"],
         language=row["language"],
         cosine=1.0 - row["distance"],
+        bm25=row.get("bm25", 0.0),
+        article_bm25=row.get("article_bm25", 0.0),
+        score=row.get("score"),
         page=row["page"],
         url=row["url"],
     )

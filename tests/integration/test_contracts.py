@@ -16,7 +16,9 @@ from service.ingest.pipeline import sha256
 from service.ports import Corpus, Embedder, Index, ReplacedArticle, Tokenizer
 from service.store.corpus import PgCorpus
 from service.store.db import Database
+from service.store.index import PgIndex
 from service.store.ledger import Caps, PgLedger
+from service.terms import term_counts
 from service.types import ModelRequest
 from tests.builders import make_article, make_chunk, make_excerpt
 from tests.fakes import FixedCorpus, HashEmbedder, MemoryIndex, MemoryLedger, WordTokenizer
@@ -65,6 +67,7 @@ def replaced(slug: str) -> ReplacedArticle:
         article=make_article(("One", [chunk.text]), slug=slug),
         fingerprint=f"mark-{slug}",
         chunks=(chunk,),
+        term_counts=(term_counts(chunk.text),),
         embedded_hashes=(sha256(chunk.text),),
         vectors=(VECTOR,),
     )
@@ -72,7 +75,7 @@ def replaced(slug: str) -> ReplacedArticle:
 
 @pytest.fixture(params=["fake", "real"])
 def any_index(request: pytest.FixtureRequest, db: Database) -> Index:
-    return PgCorpus(db) if request.param == "real" else MemoryIndex()
+    return PgIndex(db) if request.param == "real" else MemoryIndex()
 
 
 async def test_indexes_hold_what_was_written_until_it_is_removed(any_index: Index) -> None:
@@ -126,15 +129,14 @@ async def test_an_index_is_held_by_one_ingest_at_a_time(any_index: Index) -> Non
 async def any_corpus(request: pytest.FixtureRequest, db: Database) -> Corpus:
     if request.param == "fake":
         return FixedCorpus([make_excerpt(cosine=1.0, slug=s) for s in ("b", "a")])
-    corpus = PgCorpus(db)
-    await corpus.replace(
+    await PgIndex(db).replace(
         site="s",
         index_id="m+c",
         embedder_id="m",
         articles=[replaced("b"), replaced("a")],
         removed=[],
     )
-    return corpus
+    return PgCorpus(db)
 
 
 async def test_corpora_give_at_most_the_limit_nearest_first_ties_by_slug(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from array import array
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,14 +16,17 @@ from service.budget import Tokens
 from service.errors import BudgetExceeded, StoreError
 from service.ingest.pipeline import sha256
 from service.ports import ReplacedArticle
-from service.store import asks, corpus, ledger, migrate
+from service.store import asks, corpus, index, ledger, migrate
 from service.store.asks import PgAsks
 from service.store.corpus import PgCorpus
 from service.store.db import Database, connect_once, open_database
+from service.store.index import PgIndex
 from service.store.ledger import Caps, PgLedger
+from service.terms import term_counts, terms
 from service.types import (
     AbstainedBecause,
     Abstention,
+    Lexical,
     ModelRequest,
     Question,
     Refusal,
@@ -47,28 +52,27 @@ def replaced(slug: str, *vectors: Vector) -> ReplacedArticle:
         article=make_article(("One", [c.text for c in chunks]), slug=slug),
         fingerprint=f"mark-{slug}",
         chunks=chunks,
+        term_counts=tuple(term_counts(c.text) for c in chunks),
         embedded_hashes=tuple(sha256(c.text) for c in chunks),
         vectors=vectors,
     )
 
 
-async def write(
-    store: PgCorpus, *articles: ReplacedArticle, site: str = "s", **fields: Any
-) -> None:
+async def write(store: PgIndex, *articles: ReplacedArticle, site: str = "s", **fields: Any) -> None:
     defaults: dict[str, Any] = {"index_id": "m+c", "embedder_id": "m", "removed": []}
     await store.replace(site=site, articles=articles, **{**defaults, **fields})
 
 
-async def slugs(store: PgCorpus, site: str = "s") -> list[str]:
+async def slugs(store: PgIndex, site: str = "s") -> list[str]:
     return [a.slug for a in await store.stored_articles(site=site, index_id="m+c")]
 
 
 async def test_nearest_neighbours_equal_brute_force(db: Database) -> None:
-    store = PgCorpus(db)
+    store, reading = PgIndex(db), PgCorpus(db)
     vectors = {f"a{i}": [random_vector() for _ in range(10)] for i in range(20)}
     await write(store, *(replaced(slug, *v) for slug, v in vectors.items()))
     wanted = random_vector()
-    found = await store.nearest(site="s", embedder_id="m", vector=wanted, limit=25)
+    found = await reading.nearest(site="s", embedder_id="m", vector=wanted, limit=25)
     cosines = {
         (slug, i): float(np.dot(vector, wanted))
         for slug, group in vectors.items()
@@ -82,38 +86,38 @@ async def test_nearest_neighbours_equal_brute_force(db: Database) -> None:
 
 
 async def test_ties_are_ordered_by_slug_and_position(db: Database) -> None:
-    store = PgCorpus(db)
+    store, reading = PgIndex(db), PgCorpus(db)
     same = random_vector()
     await write(store, replaced("b", same, same), replaced("a", same))
-    found = await store.nearest(site="s", embedder_id="m", vector=same, limit=2)
+    found = await reading.nearest(site="s", embedder_id="m", vector=same, limit=2)
     assert [(e.chunk.slug, e.chunk.position) for e in found] == [("a", 0), ("b", 0)]
 
 
 async def test_a_site_never_sees_another_sites_articles(db: Database) -> None:
-    store = PgCorpus(db)
+    store, reading = PgIndex(db), PgCorpus(db)
     vector = random_vector()
     await write(store, replaced("a", vector), site="mine")
     await write(store, replaced("a", vector), site="yours")
     await write(store, site="yours", removed=["a"])
     assert await slugs(store, "mine") == ["a"]
-    found = await store.nearest(site="yours", embedder_id="m", vector=vector, limit=5)
+    found = await reading.nearest(site="yours", embedder_id="m", vector=vector, limit=5)
     assert found == ()
-    assert await store.article(site="yours", slug="a") is None
-    assert await store.related(site="yours", slug="a", limit=5) is None
+    assert await reading.article(site="yours", slug="a") is None
+    assert await reading.related(site="yours", slug="a", limit=5) is None
 
 
 async def test_an_index_of_another_embedder_is_refused(db: Database) -> None:
-    store = PgCorpus(db)
+    store, reading = PgIndex(db), PgCorpus(db)
     vector = random_vector()
     await write(store, replaced("a", vector))
     with pytest.raises(StoreError, match="was made with m, this service runs n; run ingest"):
-        await store.nearest(site="s", embedder_id="n", vector=vector, limit=5)
+        await reading.nearest(site="s", embedder_id="n", vector=vector, limit=5)
 
 
 async def test_vectors_survive_the_round_trip_and_are_reused_for_the_same_index(
     db: Database,
 ) -> None:
-    store = PgCorpus(db)
+    store = PgIndex(db)
     vector = random_vector()
     await write(store, replaced("a", vector))
     digest = sha256("Text a 0.")
@@ -123,7 +127,7 @@ async def test_vectors_survive_the_round_trip_and_are_reused_for_the_same_index(
 
 
 async def test_a_failed_write_leaves_the_old_index_whole(db: Database) -> None:
-    store = PgCorpus(db)
+    store = PgIndex(db)
     await write(store, replaced("a", random_vector()))
     broken = replaced("b", array("f", [float("nan")] * 384))
     with pytest.raises(StoreError):
@@ -132,23 +136,98 @@ async def test_a_failed_write_leaves_the_old_index_whole(db: Database) -> None:
 
 
 async def test_replacing_an_article_replaces_its_sections_and_chunks(db: Database) -> None:
-    store = PgCorpus(db)
+    store, reading = PgIndex(db), PgCorpus(db)
     await write(store, replaced("a", random_vector(), random_vector()))
     await write(store, replaced("a", random_vector()))
-    stats = await store.stats(site="s")
+    stats = await reading.stats(site="s")
     assert (stats.articles, stats.chunks) == (1, 1)
-    article = await store.article(site="s", slug="a")
+    article = await reading.article(site="s", slug="a")
     assert article is not None
     assert [s.anchor for s in article.sections] == ["one"]
 
 
 async def test_related_articles_are_others(db: Database) -> None:
-    store = PgCorpus(db)
+    store, reading = PgIndex(db), PgCorpus(db)
     near, far = random_vector(), random_vector()
     await write(store, replaced("a", near), replaced("b", near), replaced("c", far))
-    found = await store.related(site="s", slug="a", limit=5)
+    found = await reading.related(site="s", slug="a", limit=5)
     assert found is not None
     assert [e.chunk.slug for e in found] == ["b", "c"]
+
+
+TEXTS = {
+    "locks": ["the lock file pins every version", "run uv_lock to renew the lock file"],
+    "bread": ["bread needs flour and the oven", "the oven is hot"],
+    "mixed": ["a lock on the oven door"],
+}
+
+
+def reference_bm25(texts: dict[str, str], question: str) -> dict[str, float]:
+    """BM25 by its definition, k1 = 0.9, b = 0.4, over documents by name."""
+    counts = {name: term_counts(text) for name, text in texts.items()}
+    lengths = {name: sum(c.values()) for name, c in counts.items()}
+    mean = sum(lengths.values()) / len(lengths)
+    scores = dict.fromkeys(texts, 0.0)
+    for term in set(terms(question)):
+        having = [name for name, c in counts.items() if c[term]]
+        idf = math.log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
+        for name in having:
+            tf = counts[name][term]
+            scores[name] += idf * tf * 1.9 / (tf + 0.9 * (0.6 + 0.4 * lengths[name] / mean))
+    return scores
+
+
+async def write_texts(db: Database) -> None:
+    articles = []
+    for slug, texts in TEXTS.items():
+        made = replaced(slug, *(random_vector() for _ in texts))
+        counts = tuple(term_counts(text) for text in texts)
+        articles.append(replace(made, term_counts=counts))
+    await write(PgIndex(db), *articles)
+
+
+async def test_bm25_of_chunks_and_articles_is_that_of_the_definition(db: Database) -> None:
+    await write_texts(db)
+    question = "renew lock version oven"  # no term in more than two fifths of the chunks but these
+    lexical = Lexical(terms=tuple(set(terms(question))), chunk_weight=0.5, article_weight=0.25)
+    found = await PgCorpus(db).nearest(
+        site="s", embedder_id="m", vector=random_vector(), limit=9, lexical=lexical
+    )
+    async with db.connection("test") as conn:
+        frequent = await conn.fetchval("select frequent_terms from indexes")
+    kept = " ".join(w for w in question.split() if not set(terms(w)) & set(frequent))
+    by_chunk = reference_bm25(
+        {f"{slug} {i}": t for slug, texts in TEXTS.items() for i, t in enumerate(texts)}, kept
+    )
+    by_article = reference_bm25({slug: " ".join(texts) for slug, texts in TEXTS.items()}, kept)
+    assert len(found) == 5
+    for e in found:
+        assert e.bm25 == pytest.approx(by_chunk[f"{e.chunk.slug} {e.chunk.position}"])
+        assert e.article_bm25 == pytest.approx(by_article[e.chunk.slug])
+        assert e.score == pytest.approx(
+            e.cosine
+            + 0.5 * e.bm25 / max(by_chunk.values())
+            + 0.25 * e.article_bm25 / max(by_article.values())
+        )
+    assert [e.score for e in found] == sorted((e.score for e in found), reverse=True)
+
+
+async def test_words_that_nobody_wrote_leave_the_cosine_order(db: Database) -> None:
+    await write_texts(db)
+    search = {"site": "s", "embedder_id": "m", "vector": random_vector(), "limit": 9}
+    unknown = Lexical(terms=("zzz",), chunk_weight=1, article_weight=1)
+    with_words = await PgCorpus(db).nearest(**search, lexical=unknown)
+    without = await PgCorpus(db).nearest(**search)
+    assert [e.chunk.id for e in with_words] == [e.chunk.id for e in without]
+
+
+async def test_terms_of_a_removed_article_no_longer_count(db: Database) -> None:
+    await write_texts(db)
+    await write(PgIndex(db), removed=["locks", "mixed"])
+    async with db.connection("test") as conn:
+        left = await conn.fetchval("select count(*) from chunk_terms where term = 'lock'")
+        sums = await conn.fetchrow("select chunks, articles from indexes")
+    assert (left, tuple(sums)) == (0, (2, 1))
 
 
 async def test_vectors_are_stored_in_the_row(db: Database) -> None:
@@ -164,9 +243,12 @@ async def test_vectors_are_stored_in_the_row(db: Database) -> None:
     ("module", "name"),
     [
         (module, name)
-        for module in (asks, corpus, ledger)
+        for module in (asks, corpus, index, ledger)
         for name, value in vars(module).items()
-        if name.startswith("_") and isinstance(value, str) and not name.startswith("__")
+        if name.startswith("_")
+        and isinstance(value, str)
+        and " " in value
+        and not name.startswith("__")
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
