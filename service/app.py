@@ -19,6 +19,7 @@ from service.embedder import OnnxEmbedder
 from service.errors import StoreError
 from service.ingest.chunk import ChunkRules
 from service.ingest.pipeline import IngestDeps, index_id
+from service.ingest.source import Source
 from service.models import ModelDescription, describe
 from service.ports import Deps
 from service.settings import Settings
@@ -58,6 +59,17 @@ class App:
     ledger: PgLedger
 
 
+def content_source(settings: Settings) -> Source:
+    """Where the articles come from."""
+    return Source(
+        folder=settings.content,
+        format=settings.content_format,
+        anchors=settings.anchors,
+        main_selector=settings.main_selector,
+        drop_selectors=settings.drop_selectors,
+    )
+
+
 def load_embedder(settings: Settings, models_dir: Path | None = None) -> OnnxEmbedder:
     """The configured embedding model, verified. Raises ConfigError, ModelFileError."""
     return OnnxEmbedder(describe(settings.model), models_dir or settings.models_dir)
@@ -77,6 +89,7 @@ def ask_config(settings: Settings) -> AskConfig:
             floor=floor_for(index_id(model.id, chunk_rules(model))) if floor is None else floor,
             top_k=settings.top_k,
             max_per_article=settings.max_per_article,
+            mode=settings.rag_mode,
         ),
         grade=GradeConfig(model=settings.grader_model),
         answer=AnswerConfig(model=settings.answer_model),

@@ -24,6 +24,15 @@ class Calibration:
     answerable: int  # questions it was chosen on
     no_answer: int
     date: str  # ISO
+    # what the floor did to other questions than those it was chosen on
+    heldout_answerable: int = 0
+    heldout_no_answer: int = 0
+    false_refusals: int = 0  # held-out answerable questions for which nothing reaches the floor
+    leaks: int = 0  # held-out no-answer questions for which something does
+    auroc: float | None = None  # of the top cosine on them: 1 separates the kinds, 0.5 is a coin
+    confidence: float = 0.95  # of the two bounds
+    false_refusal_upper: float = 1.0  # exact one-sided upper bound of the rate
+    leak_upper: float = 1.0
 
 
 def load_calibrations(path: Path = CALIBRATION_FILE) -> dict[str, Calibration]:

@@ -70,7 +70,8 @@ class Corpus(Protocol):
     ) -> tuple[Excerpt, ...]:
         """The site's chunks nearest to `vector`, highest cosine first, ties by slug and position.
 
-        With `lexical`, ranked by cosine and words together. With `language`, only articles in it. Raises IndexMismatch for another embedder's index.
+        With `lexical`, ranked by cosine and words together. With `language`, only articles in
+        it. Raises IndexMismatch for another embedder's index.
         """
         ...
 

@@ -43,6 +43,21 @@ class Settings(BaseModel):
     content: Path = Field(
         Path("content/articles"), alias="ASK_BLOG_CONTENT", description="Folder of articles."
     )
+    content_format: Literal["markdown", "html"] = Field(
+        "markdown",
+        alias="ASK_BLOG_FORMAT",
+        description="What the folder holds: Markdown and MDX, or the pages of a built site.",
+    )
+    main_selector: str | None = Field(
+        None,
+        alias="ASK_BLOG_MAIN_SELECTOR",
+        description="CSS selector of a built page's article; unset: it is found.",
+    )
+    drop_selectors: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        (),
+        alias="ASK_BLOG_DROP_SELECTORS",
+        description="CSS selectors of what is left out of built pages, separated by commas.",
+    )
     site: str = Field(
         "blog",
         min_length=1,
@@ -54,6 +69,11 @@ class Settings(BaseModel):
         "/blog/{slug}",
         alias="ASK_BLOG_URL_TEMPLATE",
         description="Address of an article; {slug} is filled in.",
+    )
+    anchors: Literal["auto", "github", "mkdocs", "hugo", "kramdown"] = Field(
+        "auto",
+        alias="ASK_BLOG_ANCHORS",
+        description="How your site makes heading ids; auto looks at its configuration.",
     )
     allowed_origins: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         (),
@@ -99,8 +119,10 @@ class Settings(BaseModel):
     retention_days: int = Field(
         90, ge=1, alias="ASK_BLOG_RETENTION_DAYS", description="How long asked questions are kept."
     )
-    rag_mode: Literal["vector"] = Field(
-        "vector", alias="RAG_MODE", description="Which retrieval runs."
+    rag_mode: Literal["vector", "hybrid"] = Field(
+        "hybrid",
+        alias="RAG_MODE",
+        description="How excerpts are ranked: by meaning alone, or with the words.",
     )
     reranker_enabled: Literal[False, "false", "0"] = Field(
         False, alias="RAG_RERANKER_ENABLED", description="There is no reranker yet: only false."
@@ -114,7 +136,7 @@ class Settings(BaseModel):
     )
     top_k: int = Field(6, ge=1, le=20, alias="RAG_TOP_K", description="Excerpts per question.")
 
-    @field_validator("allowed_origins", mode="before")
+    @field_validator("allowed_origins", "drop_selectors", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         if isinstance(value, str):

@@ -77,4 +77,3 @@ def _stemmer(language: str) -> Any:
 def _stem(word: str, language: str) -> str:
     stemmer = _stemmer(language)
     return str(stemmer.stemWord(word)) if stemmer else word
-

@@ -89,6 +89,7 @@ class Article:
     language: str = "en"  # BCP 47 primary tag
     page: str = ""  # the slug without its language, which translations share; "": the slug
     url: str | None = None  # where the site says it stands; else the URL template decides
+    coverage: float = 1.0  # share of the source's words that the text has, 0 to 1
     warnings: tuple[str, ...] = ()
 
 

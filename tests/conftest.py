@@ -23,6 +23,7 @@ from service.settings import Settings
 from service.store.db import Database, open_database
 from service.store.embedded import EmbeddedPostgres
 from service.store.migrate import migrate
+from tests.processes import data_directory
 
 # The same examples each time; HYPOTHESIS_PROFILE=search looks for new ones.
 hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
@@ -78,12 +79,12 @@ def claude() -> Iterator[respx.MockRouter]:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_url() -> Iterator[str]:
     """A server for the whole run with a migrated template database."""
-    embedded = EmbeddedPostgres(tmp_path_factory.mktemp("pg"))
     with (
+        data_directory() as folder,
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(embedded) as server,
+        portal.wrap_async_context_manager(EmbeddedPostgres(folder)) as server,
     ):
         portal.call(migrate, server.url)
         yield server.url

@@ -6,7 +6,10 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
@@ -14,6 +17,14 @@ import psutil
 
 ROOT = Path(__file__).parents[1]
 START_S = 60  # generous: a loaded machine of two cores
+
+
+@contextmanager
+def data_directory() -> Iterator[Path]:
+    """A folder for Postgres outside pytest's own: each pytest that starts locks that one up, and
+    Postgres of a run by root belongs to another user."""
+    with tempfile.TemporaryDirectory(prefix="ask-blog-") as folder:
+        yield Path(folder)
 
 
 def free_port() -> int:

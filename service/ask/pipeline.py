@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from service.ask.answer import AnswerConfig, CitableExcerpt, answer, citable, declines
 from service.ask.grade import GradeConfig, grade, relevant_excerpts
@@ -56,6 +56,10 @@ class AskConfig:
     grade: GradeConfig
     answer: AnswerConfig
     guard_input: GuardInputConfig
+
+    def in_language(self, language: str | None) -> AskConfig:
+        """The same, searching only articles in this language."""
+        return replace(self, retrieve=replace(self.retrieve, language=language))
 
 
 @dataclass(slots=True, kw_only=True)

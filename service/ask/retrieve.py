@@ -69,7 +69,7 @@ async def retrieve(
     vector = await embedder.embed_query(question.text)
     lexical = (
         Lexical(
-            terms=tuple(sorted(set(terms(question.text)))),
+            terms=tuple(sorted(set(terms(question.text, config.language or "en")))),
             chunk_weight=config.chunk_weight,
             article_weight=config.article_weight,
         )

@@ -13,14 +13,15 @@ from service.app import (
     SERVICE_ACCOUNT,
     ask_config,
     chunk_rules,
+    content_source,
     load_embedder,
     open_postgres,
 )
 from service.budget import price_of
 from service.cli.terminal import console, notes, print_json, print_table
 from service.errors import AskBlogError, ConfigError, ContentError
-from service.ingest.articles import read_folder
 from service.ingest.pipeline import index_id
+from service.ingest.source import read_source
 from service.models import describe, fetch, known_models, locate
 from service.settings import Settings, load_settings
 from service.store.corpus import PgCorpus
@@ -135,7 +136,7 @@ def _model_check(settings: Settings) -> Check:
 
 def _content_check(settings: Settings) -> Check:
     try:
-        folder = read_folder(settings.content)
+        folder = read_source(content_source(settings))
     except ContentError as fault:
         return Check(name="content", ok=False, found="not readable", mend=str(fault))
     found = f"{len(folder.articles)} articles, {len(folder.drafts)} drafts in {settings.content}"

@@ -3,39 +3,64 @@
 from __future__ import annotations
 
 import argparse
-import re
 from dataclasses import asdict
 from typing import Any
 
-from service.app import chunk_rules, load_embedder, open_index
+import watchfiles
+
+from service.app import chunk_rules, content_source, load_embedder, open_index
 from service.cli.terminal import console, notes, print_json, print_table, progress_bar
 from service.embedder import OnnxEmbedder
-from service.ingest.articles import read_folder
+from service.errors import ContentError
 from service.ingest.chunk import chunk_article
+from service.ingest.coverage import covered_share, duplicate_paragraphs
 from service.ingest.pipeline import IngestDeps, IngestReport, ingest
+from service.ingest.source import read_source
 from service.settings import Settings, load_settings
 from service.types import Article, Chunk
-
-_WORD = re.compile(r"\w+")
 
 
 async def ingest_command(args: argparse.Namespace) -> int:
     """Ingest a folder and print the counts; 1 if a file could not be read."""
-    settings = load_settings(content=args.content, site=args.site)
+    settings = content_settings(args, content=args.content, site=args.site)
     async with open_index(settings) as index:
         report = await ingest_folder(settings, index.deps, prune=args.prune)
-    if args.json:
+        _show(report, as_json=args.json)
+        if args.watch:
+            await _watch(settings, index.deps, args)
+    return 1 if report.failures else 0
+
+
+def content_settings(args: argparse.Namespace, **options: object) -> Settings:
+    """Settings with the options that say how a folder is read."""
+    read_as = {"content_format": args.format, "main_selector": args.main_selector}
+    return load_settings(None, **read_as, **options)
+
+
+async def _watch(settings: Settings, deps: IngestDeps, args: argparse.Namespace) -> None:
+    """Ingest again whenever something below the folder is saved, until interrupted."""
+    notes.print(f"watching {settings.content}; stop with Ctrl-C", markup=False)
+    async for _ in watchfiles.awatch(settings.content, stop_event=None):
+        try:
+            report = await ingest_folder(settings, deps, prune=args.prune)
+        except ContentError as fault:
+            notes.print(f"failed: {fault}", style="red", markup=False)
+        else:
+            _show(report, as_json=args.json)
+
+
+def _show(report: IngestReport, *, as_json: bool) -> None:
+    if as_json:
         print_json(report_json(report))
     else:
         print_report(report)
-    return 1 if report.failures else 0
 
 
 async def ingest_folder(settings: Settings, deps: IngestDeps, *, prune: bool) -> IngestReport:
     """Ingest with a progress bar where there is a terminal."""
     with progress_bar("embedding") as progress:
         return await ingest(
-            settings.content, site=settings.site, deps=deps, prune=prune, progress=progress
+            content_source(settings), site=settings.site, deps=deps, prune=prune, progress=progress
         )
 
 
@@ -69,9 +94,9 @@ def print_report(report: IngestReport) -> None:
 
 async def inspect_command(args: argparse.Namespace) -> int:
     """Show how articles are read and cut, without a database; 1 if a file could not be read."""
-    settings = load_settings()
+    settings = content_settings(args, content=args.path)
     embedder = load_embedder(settings)
-    folder = read_folder(args.path)
+    folder = read_source(content_source(settings))
     inspected = [(a, _chunks(a, settings, embedder)) for a in folder.articles]
     if args.json:
         for article, chunks in inspected:
@@ -111,40 +136,29 @@ def inspected_json(article: Article, chunks: tuple[Chunk, ...]) -> dict[str, Any
         "chunks": [
             {"anchor": c.anchor, "start": c.start, "end": c.end, "tokens": c.tokens} for c in chunks
         ],
-        "coverage": coverage(article, chunks),
+        "coverage": article.coverage * covered_share(article, chunks),
         "warnings": list(article.warnings),
     }
 
 
-def coverage(article: Article, chunks: tuple[Chunk, ...]) -> float:
-    """Share of the article's words that lie in some chunk, 0 to 1; 1 for an empty article."""
-    words = [m.span() for m in _WORD.finditer(article.text)]
-    if not words:
-        return 1.0
-    spans = [(c.start, c.end) for c in chunks]
-    inside, at = 0, 0
-    for start, end in words:
-        while at < len(spans) and spans[at][1] < end:
-            at += 1
-        inside += at < len(spans) and spans[at][0] <= start
-    return inside / len(words)
-
-
 def _print_inspected(inspected: list[tuple[Article, tuple[Chunk, ...]]]) -> None:
     print_table(
-        ("article", "sections", "chunks", "longest", "coverage", "warnings"),
+        ("article", "language", "sections", "chunks", "longest", "coverage", "warnings"),
         [
             (
                 a.slug,
+                a.language,
                 len(a.sections),
                 len(chunks),
                 f"{max((c.tokens for c in chunks), default=0)} tokens",
-                f"{coverage(a, chunks):.1%}",
+                f"{a.coverage * covered_share(a, chunks):.2%}",
                 len(a.warnings),
             )
             for a, chunks in inspected
         ],
     )
+    for text, slugs in duplicate_paragraphs(a for a, _ in inspected):
+        notes.print(f"the same in {', '.join(slugs)}: {text[:80]}…", style="yellow", markup=False)
     for article, _ in inspected:
         for warning in article.warnings:
             notes.print(f"warning: {article.slug}: {warning}", style="yellow", markup=False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from service.cli import admin, content, question, serve
+from service.cli import admin, anchors, content, question, serve
 from service.errors import AskBlogError, ConfigError
 
 Command = Callable[[argparse.Namespace], Coroutine[Any, Any, int]]
@@ -39,12 +39,13 @@ def parser() -> argparse.ArgumentParser:
         sub = command(name, run, summary)
         sub.add_argument("--host", help="address to listen on")
         sub.add_argument("--port", type=int, help="port to listen on")
-    _content_option(commands.choices["run"])
+    _content_options(commands.choices["run"])
 
     sub = command("ingest", content.ingest_command, "bring the index in line with a folder")
-    _content_option(sub)
+    _content_options(sub)
     _site_option(sub)
     sub.add_argument("--prune", action="store_true", help="remove articles that are gone")
+    sub.add_argument("--watch", action="store_true", help="ingest again on every save")
     _json_option(sub)
 
     for name, run, summary in (
@@ -53,11 +54,24 @@ def parser() -> argparse.ArgumentParser:
     ):
         sub = command(name, run, summary)
         sub.add_argument("question")
+        sub.add_argument("--language", metavar="xx", help="only articles in this language")
         _site_option(sub)
         _json_option(sub)
 
+    sub.add_argument("--explain", action="store_true", help="show what each excerpt scored")
+
     sub = command("inspect", content.inspect_command, "show what is read of a file or folder")
     sub.add_argument("path", type=Path)
+    _format_options(sub)
+    _json_option(sub)
+
+    sub = command(
+        "check-anchors",
+        anchors.check_anchors_command,
+        "compare the anchors of citations with the pages of a built site",
+    )
+    sub.add_argument("--site-dir", type=Path, metavar="DIR", required=True, help="built site")
+    _content_option(sub)
     _json_option(sub)
 
     sub = command("doctor", admin.doctor_command, "check everything and say how to mend it")
@@ -70,6 +84,16 @@ def parser() -> argparse.ArgumentParser:
     fetch.add_argument("name")
     fetch.add_argument("--from", dest="from_dir", type=Path, metavar="DIR")
     return top
+
+
+def _content_options(sub: argparse.ArgumentParser) -> None:
+    _content_option(sub)
+    _format_options(sub)
+
+
+def _format_options(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--format", choices=("markdown", "html"), help="what the folder holds")
+    sub.add_argument("--main-selector", metavar="CSS", help="a built page's article")
 
 
 def _content_option(sub: argparse.ArgumentParser) -> None:

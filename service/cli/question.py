@@ -21,7 +21,8 @@ async def ask_command(args: argparse.Namespace) -> int:
     """Ask one question and print its outcome."""
     settings = load_settings(site=args.site)
     async with open_app(settings, migrating=not settings.database_url) as app:
-        trace = await ask(args.question, site=settings.site, deps=app.deps, config=app.ask_config)
+        config = app.ask_config.in_language(args.language)
+        trace = await ask(args.question, site=settings.site, deps=app.deps, config=config)
         outcome = outcome_out(trace, settings.url_template)
         await app.asks.record(trace, site=settings.site, response=outcome.model_dump())
     if args.json:
@@ -35,18 +36,18 @@ async def search_command(args: argparse.Namespace) -> int:
     """Print the excerpts for a question, best first; 1 if a guard refused it."""
     settings = load_settings(site=args.site)
     async with open_app(settings, migrating=not settings.database_url) as app:
-        found = await _search(args.question, app)
+        found = await _search(args.question, app, args.language)
     if isinstance(found, Refusal):
         notes.print(REFUSAL_MESSAGES[found.rule], markup=False)
         return 1
     if args.json:
         print_json(found.model_dump())
     else:
-        _print_excerpts(found)
+        _print_excerpts(found, explain=args.explain)
     return 0
 
 
-async def _search(question: str, app: App) -> SearchOut | Refusal:
+async def _search(question: str, app: App, language: str | None) -> SearchOut | Refusal:
     admitted = guard_input(question, app.ask_config.guard_input)
     if isinstance(admitted, Refusal):
         return admitted
@@ -56,7 +57,7 @@ async def _search(question: str, app: App) -> SearchOut | Refusal:
         site=settings.site,
         embedder=app.deps.embedder,
         corpus=app.deps.corpus,
-        config=app.ask_config.retrieve,
+        config=app.ask_config.in_language(language).retrieve,
     )
     excerpts = [excerpt_out(e, settings.url_template) for e in found.excerpts]
     return SearchOut(floor=found.floor, excerpts=excerpts)
@@ -87,7 +88,7 @@ def _print_statement(statement: StatementOut) -> None:
     console.print(f"{bullet}{statement.text} {numbers}\n", markup=False)
 
 
-def _print_excerpts(found: SearchOut) -> None:
+def _print_excerpts(found: SearchOut, *, explain: bool) -> None:
     if not found.excerpts:
         console.print(f"Nothing above the floor of {found.floor:.3f}.")
     for rank, excerpt in enumerate(found.excerpts, start=1):
@@ -95,5 +96,10 @@ def _print_excerpts(found: SearchOut) -> None:
             f"[bold]{rank}. {escape(excerpt.title)} > {escape(excerpt.section)}[/bold]  "
             f"cosine {excerpt.cosine:.3f}"
         )
+        if explain:
+            console.print(
+                f"   score {excerpt.score:.3f} = cosine {excerpt.cosine:.3f} + words: "
+                f"BM25 of the chunk {excerpt.bm25:.2f}, of the article {excerpt.article_bm25:.2f}"
+            )
         console.print(f"   {excerpt.url}", style="dim", markup=False, soft_wrap=True)
         console.print(f"   {' '.join(excerpt.text.split())[:300]}\n", markup=False)

@@ -9,7 +9,7 @@ import signal
 import socket
 
 from service.app import App, open_app
-from service.cli.content import ingest_folder, print_report
+from service.cli.content import content_settings, ingest_folder, print_report
 from service.cli.terminal import console
 from service.errors import ContentError, StoreError
 from service.settings import load_settings
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 async def run(args: argparse.Namespace) -> int:
     """Migrate, ingest the content folder and serve."""
-    settings = load_settings(content=args.content, host=args.host, port=args.port)
+    settings = content_settings(args, content=args.content, host=args.host, port=args.port)
     listener = listen(settings.host, settings.port)
     async with open_app(settings) as app:
         report = await ingest_folder(settings, app.index.deps, prune=False)

@@ -52,4 +52,5 @@ def progress_bar(task: str) -> Iterator[Progress]:
         yield Progress(
             started=lambda total: bar.update(shown, total=total),
             advanced=lambda done: bar.advance(shown, done),
+            waiting=lambda: notes.print("another ingest of this site is running; waiting for it"),
         )

@@ -5,6 +5,7 @@ One broken file never stops the others. Drafts and names that start with `_` are
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import tomllib
@@ -16,10 +17,15 @@ from pathlib import Path
 import yaml
 
 from service.errors import ContentError
+from service.ingest.coverage import coverage
+from service.ingest.generators import Anchors, anchor_style
+from service.ingest.headings import spelled_out
+from service.ingest.language import article_language, page_of
 from service.ingest.lexer import PLACEHOLDER
-from service.ingest.markdown import read_markdown
+from service.ingest.markdown import Cleaned, read_markdown
 from service.ingest.mdx import strip_mdx
-from service.types import Article
+from service.ingest.slugs import AnchorStyle
+from service.types import Article, BlockKind
 
 EXTENSIONS = (".md", ".mdx")
 DATE_FIELDS = ("date", "pubDate", "published")  # of Jekyll and Hugo, of Astro, of others
@@ -56,13 +62,15 @@ class Folder:
     failures: tuple[Failure, ...]
 
 
-def read_folder(folder: Path, *, default_language: str = "en") -> Folder:
+def read_folder(folder: Path, *, default_language: str = "en", anchors: Anchors = "auto") -> Folder:
     """Read all articles below `folder`, or the one file it is.
 
+    `anchors` says which generator's ids the headings get; `auto` finds out from the files around.
     Raises ContentError if there is no such folder or nothing in it to read.
     """
     root = folder.parent if folder.is_file() else folder
     paths = _paths(folder)
+    style = anchor_style(folder, anchors)
     articles: list[Article] = []
     drafts: list[Draft] = []
     failures: list[Failure] = []
@@ -70,7 +78,7 @@ def read_folder(folder: Path, *, default_language: str = "en") -> Folder:
     for path in paths:
         relative = path.relative_to(root).as_posix()
         try:
-            article = read_article(path, root, default_language=default_language)
+            article = read_article(path, root, default_language=default_language, anchors=style)
         except ContentError as error:
             failures.append(Failure(path=relative, message=str(error)))
             continue
@@ -85,7 +93,9 @@ def read_folder(folder: Path, *, default_language: str = "en") -> Folder:
     return Folder(articles=tuple(articles), drafts=tuple(drafts), failures=tuple(failures))
 
 
-def read_article(path: Path, root: Path, *, default_language: str = "en") -> Article | Draft:
+def read_article(
+    path: Path, root: Path, *, default_language: str = "en", anchors: AnchorStyle = "github"
+) -> Article | Draft:
     """Read one file. Raises ContentError naming file and line or byte."""
     name = path.relative_to(root).as_posix()
     raw, warnings = _decoded(path, name)
@@ -94,16 +104,26 @@ def read_article(path: Path, root: Path, *, default_language: str = "en") -> Art
     if front.fields.get("draft") is True:
         return Draft(path=name, slug=slug)
     mdx = path.suffix.lower() == ".mdx"
-    stripped = strip_mdx(body, mdx=mdx)
+    stripped = strip_mdx(body if mdx else spelled_out(body, anchors), mdx=mdx)
     cleaned = read_markdown(
         stripped.markdown,
         indented_code=not mdx,
         title=front.text("title"),
         fallback_title=slug.rsplit("/", 1)[-1],
+        anchors=anchors,
     )
     published = front.date(warnings)
     if not cleaned.text:
         warnings.append("the article has no text")
+    read = coverage(body, cleaned.text, mdx=mdx)
+    if read.first_missing:
+        line, word = read.first_missing
+        line += raw.count("\n", 0, len(raw) - len(body))
+        warnings.append(
+            f"{read.missing} of {read.words} words of the source were not read, "
+            f"first {word!r} on line {line}"
+        )
+    language = article_language(front.language(), slug, _prose(cleaned), default_language)
     return Article(
         slug=slug,
         title=cleaned.title,
@@ -111,9 +131,17 @@ def read_article(path: Path, root: Path, *, default_language: str = "en") -> Art
         sections=cleaned.sections,
         blocks=cleaned.blocks,
         published=published,
-        language=front.language() or default_language,
+        language=language,
+        page=page_of(slug, language),
+        coverage=read.share,
         warnings=(*warnings, *stripped.warnings),
     )
+
+
+def _prose(cleaned: Cleaned) -> str:
+    """What a language can be told by: paragraphs, no code."""
+    spans = ((b.start, b.end) for b in cleaned.blocks if b.kind is BlockKind.PROSE)
+    return "\n".join(cleaned.text[start:end] for start, end in itertools.islice(spans, 12))
 
 
 def _paths(folder: Path) -> list[Path]:

@@ -16,8 +16,9 @@ from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
-from service.ingest.anchors import Heading, Slugger, sections_of, split_explicit_id
+from service.ingest.anchors import Heading, sections_of, split_explicit_id
 from service.ingest.lexer import PLACEHOLDER
+from service.ingest.slugs import AnchorStyle, Unnamed, heading_ids, text_in_page
 from service.types import Block, BlockKind, Section
 
 MAX_NESTING = 80  # chosen, not measured: the parser recurses, Python allows about 1000 frames
@@ -45,8 +46,22 @@ class _List:
     indent: str = ""  # of the current item's content
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """A heading before all headings of the article are known."""
+
+    unnamed: Unnamed
+    level: int
+    start: int | None  # None if it shows nothing
+
+
 def read_markdown(
-    markdown: str, *, indented_code: bool, title: str = "", fallback_title: str = ""
+    markdown: str,
+    *,
+    indented_code: bool,
+    title: str = "",
+    fallback_title: str = "",
+    anchors: AnchorStyle = "github",
 ) -> Cleaned:
     """Parse CommonMark with tables, strikethrough, footnotes and definition lists, and clean it.
 
@@ -56,10 +71,11 @@ def read_markdown(
     emitter = _Emitter()
     emitter.read(_parse(markdown, indented_code=indented_code))
     text = "".join(emitter.parts)
+    headings = emitter.headings(anchors)
     if not title:
-        first_h1 = (heading.text for heading in emitter.headings if heading.level == 1)
+        first_h1 = (heading.text for heading in headings if heading.level == 1)
         title = next(first_h1, fallback_title)
-    sections = sections_of(emitter.headings, title=title, end=len(text))
+    sections = sections_of(headings, title=title, end=len(text))
     return Cleaned(text=text, title=title, sections=sections, blocks=tuple(emitter.blocks))
 
 
@@ -110,19 +126,10 @@ def _code_span(code: str) -> str:
     return f"{ticks}{pad}{code}{pad}{ticks}"
 
 
-def _as_in_page(children: Sequence[Token]) -> str:
-    """The text of a heading's element as rehype-slug reads it: code, links, but no images."""
-    return "".join(
-        "\n" if token.type in ("softbreak", "hardbreak") else token.content
-        for token in children
-        if token.type != "image"
-    )
-
-
 def _plain(children: Sequence[Token]) -> str:
     """Readable text without markup on one line."""
     words = (
-        _plain(token.children or []) if token.type == "image" else _as_in_page([token])
+        _plain(token.children or []) if token.type == "image" else text_in_page([token])
         for token in children
     )
     return " ".join("".join(words).replace(PLACEHOLDER, "").split())
@@ -142,12 +149,11 @@ class _Emitter:
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.blocks: list[Block] = []
-        self.headings: list[Heading] = []
+        self._found: list[_Found] = []
         self._length = 0
         self._lists: list[_List] = []
         self._marker = ""  # of the list item that has begun, until it is written
         self._gap = ""  # between the last block and the next
-        self._slugger = Slugger()
 
     def read(self, tokens: Sequence[Token]) -> None:
         """Write everything."""
@@ -165,6 +171,20 @@ class _Emitter:
                 self._single(token)
             position += 1
 
+    def headings(self, anchors: AnchorStyle) -> list[Heading]:
+        """The headings that were written; those without text count for the others' ids."""
+        ids = heading_ids([found.unnamed for found in self._found], anchors)
+        return [
+            Heading(
+                start=found.start,
+                level=found.level,
+                text=_plain(found.unnamed.children),
+                anchor=anchor,
+            )
+            for found, anchor in zip(self._found, ids, strict=True)
+            if found.start is not None
+        ]
+
     def _single(self, token: Token) -> None:
         if token.type == "inline":
             self._paragraph(_shown(token.children or []))
@@ -178,17 +198,13 @@ class _Emitter:
             self._gap = self._between()
 
     def _heading(self, token: Token, children: list[Token]) -> None:
-        explicit = _take_explicit_id(children)
-        anchor = explicit or self._slugger.slug(_as_in_page(children).replace(PLACEHOLDER, ""))
-        line = " ".join(_shown(children).split())
-        if not line:
-            return
         level = int(token.tag[1])
-        self._write(BlockKind.HEADING, f"{'#' * level} {line}")
-        start = self.blocks[-1].start
-        self.headings.append(
-            Heading(start=start, level=level, text=_plain(children), anchor=anchor)
-        )
+        unnamed = Unnamed(explicit=_take_explicit_id(children), children=children)
+        line = " ".join(_shown(children).split())
+        if line:
+            self._write(BlockKind.HEADING, f"{'#' * level} {line}")
+        start = self.blocks[-1].start if line else None
+        self._found.append(_Found(unnamed=unnamed, level=level, start=start))
 
     def _open_list(self, tokens: Sequence[Token], position: int) -> None:
         opening = tokens[position]

@@ -11,11 +11,11 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from service.errors import ContentError
-from service.ingest.articles import Failure, Folder, read_folder
+from service.ingest.articles import Failure, Folder
 from service.ingest.chunk import ChunkRules, chunk_article, embedded_text
+from service.ingest.source import Source, read_source
 from service.ports import Embedder, Index, ReplacedArticle, StoredArticle, Tokenizer
 from service.terms import term_counts
 from service.types import Article, Chunk, Vector
@@ -79,7 +79,7 @@ def index_id(embedder_id: str, rules: ChunkRules) -> str:
 def fingerprint(article: Article) -> str:
     """Hash of everything an ingest would write of the article."""
     fields = asdict(article)
-    del fields["warnings"]
+    del fields["warnings"], fields["coverage"]
     return sha256(json.dumps(fields, sort_keys=True))
 
 
@@ -89,16 +89,16 @@ def sha256(text: str) -> str:
 
 
 async def ingest(
-    content: Path, *, site: str, deps: IngestDeps, prune: bool = False, progress: Progress
+    source: Source, *, site: str, deps: IngestDeps, prune: bool = False, progress: Progress
 ) -> IngestReport:
-    """Bring the site's index in line with the folder; one ingest of a site at a time.
+    """Bring the site's index in line with the source; one ingest of a site at a time.
 
     An article that has become a draft is removed at once, one whose file is gone only by `prune`.
     Files that cannot be read are reported and leave their old version in the index; while there
     are any, nothing is pruned. Raises ContentError, StoreError, ModelFileError.
     """
     started = time.perf_counter()
-    folder = read_folder(content)
+    folder = read_source(source)
     async with deps.index.exclusive(site=site, on_wait=progress.waiting):
         return await _ingest(
             folder, site=site, deps=deps, prune=prune, progress=progress, started=started

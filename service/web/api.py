@@ -98,7 +98,10 @@ def questions(app: App, metrics: Metrics) -> APIRouter:
         return await asking(request)
 
     @router.get("/search")
-    async def get_search(q: Annotated[str, Query(max_length=2000)]) -> SearchOut:
+    async def get_search(
+        q: Annotated[str, Query(max_length=2000)],
+        language: Annotated[str | None, Query(pattern="^[a-z]{2}$")] = None,
+    ) -> SearchOut:
         """Excerpts on a question. No model is asked, nothing is spent."""
         admitted = guard_input(q, app.ask_config.guard_input)
         if isinstance(admitted, Refusal):
@@ -108,7 +111,7 @@ def questions(app: App, metrics: Metrics) -> APIRouter:
             site=site,
             embedder=app.deps.embedder,
             corpus=app.deps.corpus,
-            config=app.ask_config.retrieve,
+            config=app.ask_config.in_language(language).retrieve,
         )
         return SearchOut(
             floor=found.floor, excerpts=[excerpt_out(e, template) for e in found.excerpts]

@@ -40,13 +40,15 @@ class Asked:
     """A readable request."""
 
     question: str
+    language: str | None
     is_form: bool
     key: str | None  # Idempotency-Key
 
     @property
     def digest(self) -> str:
         """Of what must be the same for a repeated request."""
-        return hashlib.sha256(self.question.encode("utf-8", "surrogatepass")).hexdigest()
+        asked = f"{self.language or ''}\0{self.question}"
+        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Asking:
@@ -115,8 +117,9 @@ class Asking:
     async def _outcome(self, asked: Asked, listener: Listener | None) -> OutcomeOut:
         app, site = self._app, self._app.settings.site
         try:
+            config = app.ask_config.in_language(asked.language)
             trace = await ask(
-                asked.question, site=site, deps=app.deps, config=app.ask_config, listener=listener
+                asked.question, site=site, deps=app.deps, config=config, listener=listener
             )
         except AskBlogError as fault:
             self._metrics.broke(problems.public_fault(fault)[1])
@@ -153,18 +156,18 @@ def read_asked(body: bytes, *, content_type: str, key: str | None) -> Asked:
     if key is not None and not 0 < len(key) <= _MAX_KEY_CHARS:
         raise ProblemError(422, "malformed_body", "Idempotency-Key: 1 to 200 characters.")
     if media_type == _FORM:
-        return Asked(question=_form_question(body), is_form=True, key=key)
+        return Asked(question=_form_question(body), language=None, is_form=True, key=key)
     if media_type != "application/json":
         raise ProblemError(415, "unsupported_media_type", "Send application/json or a plain form.")
     try:
         # json's own decoder: it alone lets a lone surrogate through to guard_input's clear answer
         payload = json.loads(body)
-        question = AskRequest.model_validate(payload).question
+        asked = AskRequest.model_validate(payload)
     except ValidationError as fault:
         raise ProblemError(422, "malformed_body", problems.first_error(fault.errors())) from fault
     except ValueError as fault:
         raise ProblemError(422, "malformed_body", f"The body is not JSON: {fault}") from fault
-    return Asked(question=question, is_form=False, key=key)
+    return Asked(question=asked.question, language=asked.language, is_form=False, key=key)
 
 
 def _form_question(body: bytes) -> str:

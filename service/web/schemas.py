@@ -18,6 +18,9 @@ class AskRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str = Field(description="At most 500 characters after normalisation.")
+    language: str | None = Field(
+        None, pattern="^[a-z]{2}$", description="Search only articles in this language."
+    )
 
 
 class FeedbackRequest(BaseModel):
@@ -91,6 +94,9 @@ class ExcerptOut(BaseModel):
     url: str
     text: str
     cosine: float
+    bm25: float = Field(description="Of the words in the chunk; 0 without lexical search.")
+    article_bm25: float = Field(description="Of the words in the whole article.")
+    score: float = Field(description="What ranked it.")
     start: int
     end: int
 
@@ -157,6 +163,9 @@ def excerpt_out(excerpt: Excerpt, url_template: str) -> ExcerptOut:
         url=section_url(url_template, excerpt),
         text=chunk.text,
         cosine=excerpt.cosine,
+        bm25=excerpt.bm25,
+        article_bm25=excerpt.article_bm25,
+        score=excerpt.cosine if excerpt.score is None else excerpt.score,
         start=chunk.start,
         end=chunk.end,
     )

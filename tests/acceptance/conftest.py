@@ -13,6 +13,7 @@ import pytest
 
 from service.app import App, open_app
 from service.ingest.pipeline import Progress, ingest
+from service.ingest.source import Source
 from service.settings import load_settings
 from service.web.api import create_api
 from service.web.server import Server, listen
@@ -42,7 +43,8 @@ async def open_test_app(
     """An app on its own database with the tiny blog ingested."""
     defaults = {"database_url": database_url, "min_score": FLOOR, "content": blog}
     app = await stack.enter_async_context(open_app(load_settings({}, **{**defaults, **settings})))
-    await ingest(blog, site=app.settings.site, deps=app.index.deps, progress=Progress())
+    source = Source(folder=blog)
+    await ingest(source, site=app.settings.site, deps=app.index.deps, progress=Progress())
     return app
 
 

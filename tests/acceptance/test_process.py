@@ -15,14 +15,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.processes import START_S, Commands, free_port
+from tests.processes import START_S, Commands, data_directory, free_port
 
 
 @pytest.fixture
-def commands(tmp_path_factory: pytest.TempPathFactory, blog: Path) -> Iterator[Commands]:
-    running = Commands(tmp_path_factory.mktemp("d"), blog)
-    yield running
-    running.close()
+def commands(blog: Path) -> Iterator[Commands]:
+    with data_directory() as folder:
+        running = Commands(folder, blog)
+        yield running
+        running.close()
 
 
 def asked(url: str, question: str = "At how many degrees do I bake bread?") -> dict[str, Any]:

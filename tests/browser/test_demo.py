@@ -9,16 +9,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.fake_claude import FakeClaude, serving
-from tests.processes import Commands
+from tests.processes import Commands, data_directory
 
 OVEN = "At how many degrees do I bake bread?"
 
 
 @pytest.fixture
-def commands(tmp_path_factory: pytest.TempPathFactory, blog: Path) -> Iterator[Commands]:
-    running = Commands(tmp_path_factory.mktemp("d"), blog)
-    yield running
-    running.close()
+def commands(blog: Path) -> Iterator[Commands]:
+    with data_directory() as folder:
+        running = Commands(folder, blog)
+        yield running
+        running.close()
 
 
 def ask(page: Page, url: str, question: str) -> None:

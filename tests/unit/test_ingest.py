@@ -10,6 +10,7 @@ import pytest
 from service.errors import ContentError, ModelFileError
 from service.ingest.chunk import ChunkRules
 from service.ingest.pipeline import IngestDeps, IngestReport, Progress, ingest
+from service.ingest.source import Source
 from tests.fakes import HashEmbedder, MemoryIndex, WordTokenizer
 
 
@@ -31,7 +32,7 @@ class Ingesting:
             rules=self.rules,
             kept_together=2,
         )
-        return await ingest(self.folder, site="s", deps=deps, progress=Progress(), **options)
+        return await ingest(Source(folder=self.folder), site="s", deps=deps, progress=Progress(), **options)
 
 
 @pytest.fixture
@@ -163,5 +164,5 @@ async def test_progress_is_told(ingesting: Ingesting) -> None:
     progress = Progress(
         started=lambda n: told.append(("of", n)), advanced=lambda n: told.append(("done", n))
     )
-    await ingest(ingesting.folder, site="s", deps=deps, progress=progress)
+    await ingest(Source(folder=ingesting.folder), site="s", deps=deps, progress=progress)
     assert told == [("of", 5), ("done", 5)]
