@@ -27,6 +27,7 @@ from service.store.asks import PgAsks
 from service.store.corpus import PgCorpus
 from service.store.db import Database, open_database
 from service.store.embedded import EmbeddedPostgres
+from service.store.eval_runs import PgEvalRuns
 from service.store.index import PgIndex
 from service.store.ledger import Caps, PgLedger
 from service.store.migrate import migrate, pending_migrations
@@ -56,6 +57,7 @@ class App:
     ask_config: AskConfig
     index: OpenIndex
     asks: PgAsks
+    eval_runs: PgEvalRuns
     ledger: PgLedger
 
 
@@ -153,6 +155,7 @@ async def open_app(settings: Settings, *, migrating: bool = True) -> AsyncIterat
             ask_config=ask_config(settings),
             index=index,
             asks=PgAsks(index.db),
+            eval_runs=PgEvalRuns(index.db),
             ledger=ledger,
         )
 

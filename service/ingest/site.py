@@ -70,6 +70,7 @@ def read_site(
     articles: list[Article] = []
     drafts: list[Draft] = []
     failures: list[Failure] = []
+    slugs: set[str] = set()
     reasons: Counter[str] = Counter()
     for path in _paths(folder):
         name = path.relative_to(root).as_posix()
@@ -81,15 +82,16 @@ def read_site(
         if isinstance(page, str):
             reasons[page] += 1
             drafts.append(Draft(path=name, slug=_slug(name)))
+        elif page.slug in slugs:
+            message = f"{name}: another file has the slug `{page.slug}`: leave one of them out"
+            failures.append(Failure(path=name, message=message))
         else:
+            slugs.add(page.slug)
             articles.append(page)
     if not articles and not failures:
         raise ContentError(_nothing_left(folder, reasons))
-    return Folder(
-        articles=_with_urls_of_their_own(articles),
-        drafts=tuple(drafts),
-        failures=tuple(failures),
-    )
+    found = _with_urls_of_their_own(articles)
+    return Folder(articles=found, drafts=tuple(drafts), failures=tuple(failures))
 
 
 def _check_selector(selector: str | None) -> None:

@@ -30,6 +30,26 @@ on conflict (site, key) do nothing
 """
 
 
+_UNANSWERED = """
+select question, outcome, why, top_cosine
+from asks
+where site = $1 and question <> ''
+  and (outcome = 'abstention' or (outcome = 'answer' and top_cosine < $2))
+order by asked_at desc
+limit $3
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoorlyAnswered:
+    """A reader's question that the articles did not, or hardly, answer."""
+
+    question: str
+    outcome: str
+    why: str | None
+    top_cosine: float | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredResponse:
     """The answer that an Idempotency-Key already has."""
@@ -63,6 +83,14 @@ class PgAsks:
         async with self._db.connection("recording feedback") as conn:
             found = await conn.fetchval(_FEEDBACK, ask_id, vote, list(reasons), note)
         return found is not None
+
+    async def poorly_answered(
+        self, *, site: str, low_score: float, limit: int
+    ) -> tuple[PoorlyAnswered, ...]:
+        """Abstentions, and answers whose best excerpt is below `low_score`, newest first."""
+        async with self._db.connection("reading asked questions") as conn:
+            rows = await conn.fetch(_UNANSWERED, site, low_score, limit)
+        return tuple(PoorlyAnswered(**row) for row in rows)
 
     async def forget(self, *, site: str, older_than_days: int) -> None:
         """Delete questions past their retention, and keys older than a day."""

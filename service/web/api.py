@@ -168,6 +168,7 @@ def operations(app: App, metrics: Metrics) -> APIRouter:
 
     @router.get("/metrics")
     async def get_metrics() -> Response:
+        metrics.live_eval(await app.eval_runs.latest_recall_at_3(site=app.settings.site))
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
     return router

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from service.types import Abstention, Answer, Refusal, Trace
 
@@ -41,6 +41,17 @@ class Metrics:
         self._faults = Counter(
             "ask_blog_faults", "What went wrong, by code.", ("code",), registry=self._registry
         )
+
+        self._live_recall = Gauge(
+            "ask_blog_rag_eval_recall_at_3",
+            "Recall@3 of the last live eval; NaN before the first.",
+            registry=self._registry,
+        )
+        self._live_recall.set(float("nan"))
+
+    def live_eval(self, recall_at_3: float | None) -> None:
+        """Show the last live eval."""
+        self._live_recall.set(float("nan") if recall_at_3 is None else recall_at_3)
 
     def asked(self, trace: Trace) -> None:
         """Count a question that ended."""

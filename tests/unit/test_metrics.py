@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from pathlib import Path
 
 import ir_measures
 import pytest
-from ir_measures import RR, Judged, P, R, Success, nDCG
+from ir_measures import RR, P, R, Success, nDCG
 
 from evals.metrics import (
     chars_at_k,
@@ -26,50 +24,8 @@ from evals.metrics import (
     section_hit_at_k,
 )
 from evals.retrieval import per_question, summary
-from evals.trec import write_trec
-from evals.types import EvalQuestion, EvidenceSpan, Hit, QuestionType, Ranked, SectionLabel
-
-
-def question(
-    *,
-    id: str = "q1",
-    slugs: Sequence[str] = ("a",),
-    sections: Sequence[tuple[str, str]] = (),
-    match: str = "any",
-    evidence: Sequence[tuple[str, int, int]] = (),
-    type: QuestionType = QuestionType.CONCEPT,
-    tags: Sequence[str] = ("base",),
-) -> EvalQuestion:
-    return EvalQuestion(
-        id=id,
-        text="How?",
-        type=type,
-        tags=tuple(tags),
-        slugs=tuple(slugs),
-        sections=tuple(SectionLabel(slug=slug, anchor=anchor) for slug, anchor in sections),
-        match=match,  # type: ignore[arg-type]
-        evidence=tuple(EvidenceSpan(slug=slug, start=s, end=e) for slug, s, e in evidence),
-        split="dev",
-    )
-
-
-def hit(
-    slug: str,
-    anchor: str = "x",
-    start: int = 0,
-    end: int = 100,
-    *,
-    cosine: float = 0.5,
-    introduction: bool = False,
-) -> Hit:
-    return Hit(
-        slug=slug,
-        anchor=anchor,
-        start=start,
-        end=end,
-        cosine=cosine,
-        is_introduction=introduction,
-    )
+from evals.types import EvidenceSpan, Hit, QuestionType
+from tests.eval_builders import hit, question, ranked
 
 
 def hits(*slugs: str) -> list[Hit]:
@@ -198,10 +154,6 @@ def test_a_percentile_is_one_of_the_values() -> None:
 # ---------------------------------------------------------------- the summary
 
 
-def ranked(asked: EvalQuestion, *found: Hit) -> Ranked:
-    return Ranked(question=asked, hits=found, candidates=found, seconds=0.01)
-
-
 def test_results_by_type_and_tag_count_their_own_questions() -> None:
     run = [
         ranked(question(id="1"), hit("a")),
@@ -285,37 +237,3 @@ def test_evidence_measures_agree_with_ir_measures_on_random_rankings() -> None:
             RR @ 10: evidence_reciprocal_rank(asked, found),
         }
         assert ours == pytest.approx(theirs)
-
-
-def test_trec_files_give_the_same_section_measures_in_ir_measures(tmp_path: Path) -> None:
-    rng = random.Random(8)
-    sections = [(slug, anchor) for slug in "abc" for anchor in ("", "one", "two")]
-    run = []
-    for n in range(20):
-        labels = rng.sample(sections, 2)
-        found = [
-            hit(slug, anchor or "title", introduction=not anchor)
-            for slug, anchor in rng.sample(sections, 6)
-        ]
-        run.append(ranked(question(id=f"q{n}", sections=labels), *found))
-    write_trec(tmp_path, {"default": run, "other": run})
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))
-    theirs = ir_measures.calc_aggregate(
-        [Success @ 3, Judged @ 6], qrels, ir_measures.read_trec_run(str(tmp_path / "default.run"))
-    )
-    ours = {
-        Success @ 3: mean([section_hit_at_k(r.question, r.hits, 3) for r in run]),
-        Judged @ 6: mean([judged_at_k(r.question, r.hits, 6) for r in run]),
-    }
-    assert ours == pytest.approx(theirs)
-    assert (tmp_path / "other.run").read_text().count(" other\n") == 120
-
-
-def test_a_section_stands_in_a_run_once_and_an_introduction_has_no_anchor(tmp_path: Path) -> None:
-    asked = question(sections=[("a", "title"), ("b", "one")])
-    found = (hit("b", "one"), hit("a", "title", introduction=True), hit("b", "one", start=100))
-    write_trec(tmp_path, {"default": [ranked(asked, *found)]})
-    assert (tmp_path / "default.run").read_text() == (
-        "q1 Q0 b#one 1 1.000000 default\nq1 Q0 a# 2 0.500000 default\n"
-    )
-    assert (tmp_path / "qrels.txt").read_text() == "q1 0 a# 1\nq1 0 b#one 1\n"

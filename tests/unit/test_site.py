@@ -402,6 +402,12 @@ def test_a_folder_without_articles_is_an_error(site, pages, options, message):
         read_site(site(pages), **options)
 
 
+def test_two_files_with_one_slug_are_a_failure_of_the_second(site):
+    found = read_site(site({"a.htm": "<p>a", "a.html": "<p>b"}))
+    assert [article.text for article in found.articles] == ["a"]
+    assert "the slug `a`" in found.failures[0].message
+
+
 def test_assets_and_hidden_folders_are_not_searched(site):
     found = read_site(site({"_astro/a.html": "<p>a", ".b/c.html": "<p>a", "d.htm": "<p>d"}))
     assert [article.slug for article in found.articles] == ["d"]
