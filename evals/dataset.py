@@ -50,7 +50,10 @@ class _Row(BaseModel):
 
 
 def load_dataset(path: Path, articles: Sequence[Article]) -> Dataset:
-    """Questions with checked labels. Raises DatasetError naming file, question and label."""
+    """Questions with checked labels, at least one of them without an answer.
+
+    Raises DatasetError naming file, question and label.
+    """
     rows = _rows(path)
     by_slug = {article.slug: article for article in articles}
     questions = tuple(_question(row, by_slug, path) for row in rows)
@@ -59,6 +62,11 @@ def load_dataset(path: Path, articles: Sequence[Article]) -> Dataset:
         if question.id in seen:
             raise DatasetError(f"{path}: {question.id}: this id is used twice")
         seen.add(question.id)
+    if all(question.is_answerable for question in questions):
+        raise DatasetError(
+            f"{path}: no question of type no-answer: nothing would show what the floor lets "
+            "through; add some that the articles don't answer"
+        )
     return Dataset(questions=questions, sha256=_digest(path, articles))
 
 
@@ -120,7 +128,7 @@ def _span(evidence: _Evidence, article: Article, where: str) -> EvidenceSpan:
             f"{evidence.quote!r}"
         )
     [(start, end)] = spans
-    return EvidenceSpan(slug=evidence.slug, start=start, end=end)
+    return EvidenceSpan(slug=evidence.slug, start=start, end=end, quote=evidence.quote)
 
 
 def find_quote(quote: str, text: str) -> Iterable[tuple[int, int]]:

@@ -15,7 +15,10 @@ EVIDENCE_SHARE = 0.5  # a chunk is relevant if it covers at least half of an evi
 
 
 def recall_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | None:
-    """Share of the needed articles among the first k excerpts; with `match: any`, 1 for any."""
+    """Share of the needed articles among the first k excerpts; with `match: any`, 1 for any.
+
+    R@k of ir_measures for `match: all`, Success@k for `match: any`.
+    """
     if not question.slugs:
         return None
     found = {hit.slug for hit in hits[:k]} & set(question.slugs)
@@ -25,7 +28,10 @@ def recall_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | 
 
 
 def reciprocal_rank(question: EvalQuestion, hits: Sequence[Hit], k: int = 10) -> float | None:
-    """1 / rank of the first excerpt of an expected article within k, else 0 (MRR is its mean)."""
+    """1 / rank of the first excerpt of an expected article within k, else 0.
+
+    RR@k (Voorhees 1999); MRR is its mean.
+    """
     if not question.slugs:
         return None
     ranks = (rank for rank, hit in enumerate(hits[:k], start=1) if hit.slug in question.slugs)
@@ -33,7 +39,7 @@ def reciprocal_rank(question: EvalQuestion, hits: Sequence[Hit], k: int = 10) ->
 
 
 def section_hit_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | None:
-    """1 if a labelled section is among the first k excerpts."""
+    """1 if a labelled section is among the first k excerpts (Success@k of ir_measures)."""
     if not question.sections:
         return None
     labels = {(s.slug, s.anchor) for s in question.sections}
@@ -71,7 +77,7 @@ def covers(hit: Hit, span: EvidenceSpan) -> bool:
 
 
 def evidence_recall_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | None:
-    """Share of the evidence spans covered by the first k excerpts."""
+    """Share of the evidence spans covered by the first k excerpts (R@k over spans)."""
     if not question.evidence:
         return None
     covered = [any(covers(hit, span) for hit in hits[:k]) for span in question.evidence]
@@ -79,10 +85,48 @@ def evidence_recall_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) ->
 
 
 def precision_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | None:
-    """Share of k, always divided by k, that covers some evidence."""
+    """Share of k, always divided by k, that covers some evidence (P@k of ir_measures)."""
     if not question.evidence:
         return None
-    return sum(any(covers(hit, span) for span in question.evidence) for hit in hits[:k]) / k
+    return sum(_is_evidence(question, hit) for hit in hits[:k]) / k
+
+
+def _is_evidence(question: EvalQuestion, hit: Hit) -> bool:
+    return any(covers(hit, span) for span in question.evidence)
+
+
+def hit_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | None:
+    """1 if any of the first k excerpts covers some evidence (Success@k of ir_measures)."""
+    if not question.evidence:
+        return None
+    return float(any(_is_evidence(question, hit) for hit in hits[:k]))
+
+
+def evidence_reciprocal_rank(
+    question: EvalQuestion, hits: Sequence[Hit], k: int = 10
+) -> float | None:
+    """1 / rank of the first excerpt within k that covers some evidence, else 0 (RR@k)."""
+    if not question.evidence:
+        return None
+    ranks = (rank for rank, hit in enumerate(hits[:k], 1) if _is_evidence(question, hit))
+    return 1 / next(ranks, math.inf)
+
+
+def judged_at_k(question: EvalQuestion, hits: Sequence[Hit], k: int) -> float | None:
+    """Share of the first k excerpts whose section somebody labelled (Judged@k of ir_measures).
+
+    The rest counts as irrelevant though nobody looked. None where no section is labelled or
+    nothing was found.
+    """
+    if not question.sections or not hits[:k]:
+        return None
+    labels = {(s.slug, s.anchor) for s in question.sections}
+    return sum(_is_labelled(hit, labels) for hit in hits[:k]) / len(hits[:k])
+
+
+def chars_at_k(hits: Sequence[Hit], k: int) -> float:
+    """Characters of the first k excerpts together: what a reader, or a model, has to read."""
+    return float(sum(hit.end - hit.start for hit in hits[:k]))
 
 
 def best_expected_cosine(question: EvalQuestion, candidates: Sequence[Hit]) -> float | None:

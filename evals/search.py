@@ -16,10 +16,12 @@ from service.ask.retrieve import RetrieveConfig, retrieve
 from service.errors import ContentError
 from service.ingest.articles import read_folder
 from service.ingest.pipeline import Progress, ingest
+from service.ingest.source import Source
 from service.settings import Settings
 from service.types import Article, Excerpt, Question
 
 NO_FLOOR = -1.0
+SHOWN_CHARS = 200  # of a hit, in reports; enough to recognise it; chosen, not measured
 RANKED = 10  # excerpts that are ranked for measuring; the service shows fewer of the same order
 
 
@@ -56,7 +58,7 @@ async def open_eval_index(
             update={"database_url": None, "data_dir": Path(scratch), "site": "eval"}
         )
         async with open_index(isolated, models_dir=settings.models_dir) as index:
-            await ingest(content, site="eval", deps=index.deps, progress=progress)
+            await ingest(Source(folder=content), site="eval", deps=index.deps, progress=progress)
             yield EvalIndex(index=index, articles=folder.articles, site="eval")
 
 
@@ -97,4 +99,5 @@ def _hit(excerpt: Excerpt, introductions: frozenset[tuple[str, str]]) -> Hit:
         end=chunk.end,
         cosine=excerpt.cosine,
         is_introduction=(chunk.slug, chunk.anchor) in introductions,
+        text=chunk.text[:SHOWN_CHARS],
     )

@@ -20,6 +20,7 @@ from service.embedder import BATCH, batches
 from service.ingest.articles import read_folder
 from service.ingest.chunk import chunk_article, embedded_text
 from service.ingest.pipeline import Progress, ingest
+from service.ingest.source import Source
 from service.types import Question
 
 _ROUNDS = 3  # of ingest; the median ratio is quoted
@@ -65,7 +66,9 @@ async def _ingest_round(opened: EvalIndex, content: Path, number: int) -> tuple[
     """Seconds of a whole ingest into a new site, of the bare forward passes, and the chunks."""
     deps = opened.index.deps
     started = time.perf_counter()
-    report = await ingest(content, site=f"speed-{number}", deps=deps, progress=Progress())
+    report = await ingest(
+        Source(folder=content), site=f"speed-{number}", deps=deps, progress=Progress()
+    )
     ingest_s = time.perf_counter() - started
     texts = {
         embedded_text(chunk, article.title, deps.tokenizer, deps.rules)

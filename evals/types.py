@@ -32,6 +32,7 @@ class EvidenceSpan:
     slug: str
     start: int
     end: int
+    quote: str = ""  # as labelled, for reports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,11 @@ class EvalQuestion:
     def is_answerable(self) -> bool:
         """Whether the articles are labelled to answer it."""
         return self.type is not QuestionType.NO_ANSWER
+
+    @property
+    def cluster(self) -> str:
+        """The article it was asked about: questions on the same one are not independent."""
+        return self.slugs[0] if self.slugs else self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +82,7 @@ class Hit:
     end: int
     cosine: float
     is_introduction: bool  # stands before the article's first section below its title
+    text: str = ""  # how it begins, for reports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

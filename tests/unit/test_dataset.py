@@ -36,19 +36,22 @@ def row(**changes: Any) -> dict[str, Any]:
     }
 
 
+STRANGER = {"id": "q-0", "question": "who won", "type": "no-answer", "split": "dev"}
+
+
 @pytest.fixture
 def load(tmp_path: Path) -> Any:
     path = tmp_path / "questions.yaml"
 
     def load(*rows: Any, articles: Sequence[Article] = (ARTICLE, OTHER)) -> Any:
-        path.write_text(yaml.safe_dump(list(rows), allow_unicode=True), "utf-8")
+        path.write_text(yaml.safe_dump([*rows, STRANGER], allow_unicode=True), "utf-8")
         return load_dataset(path, articles)
 
     return load
 
 
 def test_a_good_question_has_its_labels_as_places_in_the_text(load: Any) -> None:
-    [question] = load(row()).questions
+    [question, _] = load(row()).questions
     [span] = question.evidence
     assert ARTICLE.text[span.start : span.end] == "the dough for ten minutes"
     assert span.quote == "the dough for ten minutes"
@@ -57,7 +60,7 @@ def test_a_good_question_has_its_labels_as_places_in_the_text(load: Any) -> None
 
 
 def test_a_section_without_an_anchor_is_the_introduction(load: Any) -> None:
-    [question] = load(row(anchors=[{"slug": "bread"}])).questions
+    [question, _] = load(row(anchors=[{"slug": "bread"}])).questions
     assert question.sections[0].anchor == ""
 
 
@@ -71,7 +74,7 @@ def test_a_section_without_an_anchor_is_the_introduction(load: Any) -> None:
     ],
 )
 def test_white_space_line_wraps_and_backticks_are_no_difference(load: Any, quote: str) -> None:
-    [question] = load(row(evidence=[{"slug": "bread", "quote": quote}])).questions
+    [question, _] = load(row(evidence=[{"slug": "bread", "quote": quote}])).questions
     assert "feel" in ARTICLE.text[question.evidence[0].start : question.evidence[0].end]
 
 
@@ -128,6 +131,13 @@ def test_an_id_is_used_once(load: Any) -> None:
         load(row(), row(question="another"))
 
 
+def test_without_a_no_answer_question_nothing_is_measured(tmp_path: Path) -> None:
+    path = tmp_path / "questions.yaml"
+    path.write_text(yaml.safe_dump([row()]), "utf-8")
+    with pytest.raises(DatasetError, match=r"questions\.yaml: no question of type no-answer"):
+        load_dataset(path, [ARTICLE, OTHER])
+
+
 @pytest.mark.parametrize("content", ["", "[]", "a: 1", "- 3", "{"])
 def test_a_file_that_is_no_list_of_questions_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "questions.yaml"
@@ -143,9 +153,9 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_splits_are_the_questions_of_their_name(load: Any) -> None:
     dataset = load(row(), row(id="q-2", split="heldout"))
-    assert [q.id for q in dataset.split("dev")] == ["q-1"]
+    assert [q.id for q in dataset.split("dev")] == ["q-1", "q-0"]
     assert [q.id for q in dataset.split("heldout")] == ["q-2"]
-    assert len(dataset.split("all")) == 2
+    assert len(dataset.split("all")) == 3
 
 
 def test_the_hash_is_of_questions_and_of_articles(load: Any) -> None:
