@@ -17,9 +17,10 @@ from evals.calibrate import (
 )
 from evals.dataset import load_dataset
 from evals.floor import Certificate
-from evals.retrieval import config_of, index_id_of
-from evals.search import open_eval_index, rank
+from evals.retrieval import config_of
+from evals.search import open_workbench, rank
 from evals.types import Ranked
+from service.app import shipped_index_id
 from service.calibration import CALIBRATION_FILE
 from service.cli.terminal import console, progress_bar
 from service.errors import ConfigError
@@ -46,13 +47,14 @@ async def run_calibrate(args: argparse.Namespace) -> int:
             raise ConfigError(f"--{name} {getattr(args, name)} is not between 0 and 1")
     settings = load_settings(content=args.content)
     with progress_bar("embedding") as progress:
-        async with open_eval_index(settings.content, settings, progress) as opened:
-            dataset = load_dataset(args.questions, opened.articles)
+        async with open_workbench(settings) as bench:
+            dataset = load_dataset(args.questions, bench.articles)
+            opened = (await bench.chunked("token", progress)).index
             ranked = await rank(dataset.questions, opened=opened, config=config_of(settings))
     floor = choose_floor(ranked)
     judged = judge_floor(ranked, floor, alpha=args.alpha, delta=args.delta)
     made = write_calibration(
-        ranked, floor, judged, dataset=dataset, index_id=index_id_of(settings), path=args.out
+        ranked, floor, judged, dataset=dataset, index_id=shipped_index_id(settings), path=args.out
     )
     console.print(f"floor {made.floor:.2f} for {made.index_id}, chosen on dev")
     _print_rows(ranked, floor)

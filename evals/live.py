@@ -23,7 +23,12 @@ async def live(app: App, source: Source, questions: Path) -> dict[str, Any]:
     if folder.failures:
         raise ContentError(f"not measured: {folder.failures[0].message}")
     dataset = load_dataset(questions, folder.articles)
-    opened = EvalIndex(index=app.index, articles=folder.articles, site=app.settings.site)
+    opened = EvalIndex(
+        corpus=app.index.corpus,
+        embedder=app.deps.embedder,
+        articles=folder.articles,
+        site=app.settings.site,
+    )
     ranked = await rank(dataset.questions, opened=opened, config=app.ask_config.retrieve)
     figures = summary(ranked)
     stats = await app.index.corpus.stats(site=app.settings.site)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evals.embedders import HashEmbedder
 from evals.floor import (
     augrc,
     auroc,
@@ -37,9 +38,8 @@ from evals.metrics import (
 from evals.search import NO_FLOOR
 from evals.statistics import clusters_of, wilson_interval
 from evals.types import Dataset, EvalQuestion, Hit, Ranked
-from service.app import chunk_rules
+from service.app import shipped_index_id
 from service.ask.retrieve import RetrieveConfig
-from service.ingest.pipeline import index_id
 from service.models import describe
 from service.settings import Settings
 
@@ -70,12 +70,6 @@ def config_of(settings: Settings) -> RetrieveConfig:
         max_per_article=settings.max_per_article,
         mode=settings.rag_mode,
     )
-
-
-def index_id_of(settings: Settings) -> str:
-    """Embedder and chunker of the settings."""
-    model = describe(settings.model)
-    return index_id(model.id, chunk_rules(model))
 
 
 def summary(ranked: Sequence[Ranked]) -> dict[str, Any]:
@@ -187,14 +181,22 @@ def _rounded(cosine: float | None) -> float | None:
     return None if cosine is None else round(cosine, 6)
 
 
-def provenance(dataset: Dataset, index_id: str, config: RetrieveConfig) -> dict[str, Any]:
+def provenance(
+    dataset: Dataset, settings: Settings, *, embeddings: str, split: str
+) -> dict[str, Any]:
     """What the numbers belong to."""
+    model = describe(settings.model)
+    is_real = embeddings == "onnx"
     return {
         "commit": commit(),
         "date": datetime.now(UTC).date().isoformat(),
-        "index_id": index_id,
+        "embeddings": embeddings,
+        "embedder": model.id if is_real else HashEmbedder.id,
+        "embedder_sha256": model.files["model"].sha256 if is_real else None,
+        "index_id": shipped_index_id(settings) if is_real else HashEmbedder.id,
         "dataset_sha256": dataset.sha256,
-        "config": asdict(config),
+        "config": asdict(config_of(settings)),
+        "split": split,
         "python": platform.python_version(),
     }
 

@@ -11,14 +11,11 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from evals.metrics import percentile
-from evals.search import EvalIndex
+from evals.search import Workbench
 from service.ask.retrieve import RetrieveConfig, retrieve
 from service.embedder import BATCH, batches
-from service.ingest.articles import read_folder
-from service.ingest.chunk import chunk_article, embedded_text
 from service.ingest.pipeline import Progress, ingest
 from service.ingest.source import Source
 from service.types import Question
@@ -43,11 +40,11 @@ class Speed:
     peak_memory_mb: float
 
 
-async def measure(opened: EvalIndex, content: Path) -> Speed:
+async def measure(bench: Workbench, source: Source) -> Speed:
     """All figures; ingest and forward, search and bare query by turns."""
-    rounds = [await _ingest_round(opened, content, n) for n in range(_ROUNDS)]
+    rounds = [await _ingest_round(bench, source, n) for n in range(_ROUNDS)]
     ingest_s, bare_s, _ = sorted(rounds, key=lambda r: r[0] / r[1])[len(rounds) // 2]
-    searches, bare = await _search_times(opened)
+    searches, bare = await _search_times(bench)
     return Speed(
         chunks=rounds[0][2],
         ingest_s=ingest_s,
@@ -62,20 +59,18 @@ async def measure(opened: EvalIndex, content: Path) -> Speed:
     )
 
 
-async def _ingest_round(opened: EvalIndex, content: Path, number: int) -> tuple[float, float, int]:
+async def _ingest_round(bench: Workbench, source: Source, number: int) -> tuple[float, float, int]:
     """Seconds of a whole ingest into a new site, of the bare forward passes, and the chunks."""
-    deps = opened.index.deps
+    deps = bench.opened.deps
     started = time.perf_counter()
-    report = await ingest(
-        Source(folder=content), site=f"speed-{number}", deps=deps, progress=Progress()
-    )
+    report = await ingest(source, site=f"speed-{number}", deps=deps, progress=Progress())
     ingest_s = time.perf_counter() - started
     texts = {
-        embedded_text(chunk, article.title, deps.tokenizer, deps.rules)
-        for article in read_folder(content).articles
-        for chunk in chunk_article(article, site="s", tokenizer=deps.tokenizer, rules=deps.rules)
+        deps.chunker.embedded_text(chunk, article.title)
+        for article in bench.articles
+        for chunk in deps.chunker.chunks(article, site="s")
     }
-    embedder = opened.index.embedder
+    embedder = bench.opened.embedder
     ids = embedder.tokenizer.ids(sorted(texts))
     started = time.perf_counter()
     for batch in batches([len(tokens) for tokens in ids], BATCH):
@@ -83,11 +78,11 @@ async def _ingest_round(opened: EvalIndex, content: Path, number: int) -> tuple[
     return ingest_s, time.perf_counter() - started, report.chunks
 
 
-async def _search_times(opened: EvalIndex) -> tuple[list[float], list[float]]:
+async def _search_times(bench: Workbench) -> tuple[list[float], list[float]]:
     """Milliseconds of whole searches and of bare query embeddings, over the articles' headings."""
-    embedder = opened.index.embedder
+    embedder = bench.opened.embedder
     config = RetrieveConfig(floor=-1.0)
-    headings = [f"How does {s.heading} work?" for a in opened.articles for s in a.sections]
+    headings = [f"How does {s.heading} work?" for a in bench.articles for s in a.sections]
     searches, bare = [], []
     for n in range(_SEARCHES):
         text = headings[n % len(headings)]
@@ -97,9 +92,9 @@ async def _search_times(opened: EvalIndex) -> tuple[list[float], list[float]]:
             await _ms(
                 lambda text=text: retrieve(  # type: ignore[misc]
                     Question.of(text),
-                    site=opened.site,
+                    site="speed-0",
                     embedder=embedder,
-                    corpus=opened.index.corpus,
+                    corpus=bench.opened.corpus,
                     config=config,
                 )
             )

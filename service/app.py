@@ -17,7 +17,7 @@ from service.budget import price_of
 from service.calibration import floor_for
 from service.embedder import OnnxEmbedder
 from service.errors import StoreError
-from service.ingest.chunk import ChunkRules
+from service.ingest.chunk import ChunkRules, TokenChunker
 from service.ingest.pipeline import IngestDeps, index_id
 from service.ingest.source import Source
 from service.models import ModelDescription, describe
@@ -82,13 +82,23 @@ def chunk_rules(model: ModelDescription) -> ChunkRules:
     return ChunkRules(target_tokens=model.chunk_target_tokens, max_tokens=model.max_tokens)
 
 
+def shipped_index_id(settings: Settings) -> str:
+    """What the configured model and the chunker make. Raises ConfigError."""
+    model = describe(settings.model)
+    return index_id(model.id, chunk_rules(model).id)
+
+
+def chunker_for(embedder: OnnxEmbedder) -> TokenChunker:
+    """Cuts to the embedder's budgets, counted by its tokenizer."""
+    return TokenChunker(tokenizer=embedder.tokenizer, rules=chunk_rules(embedder.description))
+
+
 def ask_config(settings: Settings) -> AskConfig:
     """The stages' knobs. Raises ConfigError where no floor is known."""
-    model = describe(settings.model)
     floor = settings.min_score
     return AskConfig(
         retrieve=RetrieveConfig(
-            floor=floor_for(index_id(model.id, chunk_rules(model))) if floor is None else floor,
+            floor=floor_for(shipped_index_id(settings)) if floor is None else floor,
             top_k=settings.top_k,
             max_per_article=settings.max_per_article,
             mode=settings.rag_mode,
@@ -127,12 +137,7 @@ async def open_index(
         db = await open_database(url)
         stack.push_async_callback(db.close)
         corpus = PgCorpus(db)
-        deps = IngestDeps(
-            embedder=embedder,
-            tokenizer=embedder.tokenizer,
-            index=PgIndex(db),
-            rules=chunk_rules(embedder.description),
-        )
+        deps = IngestDeps(embedder=embedder, chunker=chunker_for(embedder), index=PgIndex(db))
         yield OpenIndex(db=db, corpus=corpus, embedder=embedder, deps=deps)
 
 

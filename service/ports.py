@@ -36,6 +36,23 @@ class Tokenizer(Protocol):
         ...
 
 
+class Chunker(Protocol):
+    """Cuts articles, and says what the model gets to see of a chunk."""
+
+    @property
+    def id(self) -> str:
+        """Names the chunker and its budgets: chunks of another id are cut differently."""
+        ...
+
+    def chunks(self, article: Article, *, site: str) -> tuple[Chunk, ...]:
+        """Exact slices of the cleaned text, in order."""
+        ...
+
+    def embedded_text(self, chunk: Chunk, title: str) -> str:
+        """What is embedded of the chunk: its context header and its text."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns text into unit vectors."""
 

@@ -19,6 +19,7 @@ import snowballstemmer
 _RUN = re.compile(r"[^\W_](?:[\w.\-/@:+#]*[\w+#])?|--?[^\W\d_][\w-]*", re.UNICODE)
 _JOINT = re.compile(r"[.\-/@:_+#]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_WHOLE_MARK = "="  # before an identifier; no run begins with it
 _MAX_TERM_CHARS = 64  # longer runs are data, not words; chosen, not measured
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -50,11 +51,16 @@ def terms(text: str, language: str = "en") -> Iterator[str]:
             yield from _word(word.lower(), language)
 
 
+def is_identifier(term: str) -> bool:
+    """Whether the term is an identifier as a whole."""
+    return term.startswith(_WHOLE_MARK)
+
+
 def _whole(run: str) -> Iterator[str]:
     """The identifier itself, marked, so that it never meets a plain word."""
     name = run.lower().strip("-")
     if len(name) <= _MAX_TERM_CHARS:
-        yield f"={name}"
+        yield f"{_WHOLE_MARK}{name}"
 
 
 def _word(word: str, language: str) -> Iterator[str]:

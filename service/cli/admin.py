@@ -12,15 +12,14 @@ from rich.progress import Progress as Bar
 from service.app import (
     SERVICE_ACCOUNT,
     ask_config,
-    chunk_rules,
     content_source,
     load_embedder,
     open_postgres,
+    shipped_index_id,
 )
 from service.budget import price_of
 from service.cli.terminal import console, notes, print_json, print_table
 from service.errors import AskBlogError, ConfigError, ContentError
-from service.ingest.pipeline import index_id
 from service.ingest.source import read_source
 from service.models import describe, fetch, known_models, locate
 from service.settings import Settings, load_settings
@@ -187,8 +186,7 @@ async def _index_checks(settings: Settings, url: str) -> list[Check]:
         spent = await ledger.spent()
     finally:
         await db.close()
-    model = describe(settings.model)
-    same = stats.index_id == index_id(model.id, chunk_rules(model))
+    same = stats.index_id == shipped_index_id(settings)
     made_with = f", made with {stats.index_id}" if stats.index_id else ""
     index = Check(
         name="index",

@@ -8,11 +8,9 @@ from typing import Any
 
 import watchfiles
 
-from service.app import chunk_rules, content_source, load_embedder, open_index
+from service.app import chunker_for, content_source, load_embedder, open_index
 from service.cli.terminal import console, notes, print_json, print_table, progress_bar
-from service.embedder import OnnxEmbedder
 from service.errors import ContentError
-from service.ingest.chunk import chunk_article
 from service.ingest.coverage import covered_share, duplicate_paragraphs
 from service.ingest.pipeline import IngestDeps, IngestReport, ingest
 from service.ingest.source import read_source
@@ -97,7 +95,8 @@ async def inspect_command(args: argparse.Namespace) -> int:
     settings = content_settings(args, content=args.path)
     embedder = load_embedder(settings)
     folder = read_source(content_source(settings))
-    inspected = [(a, _chunks(a, settings, embedder)) for a in folder.articles]
+    chunker = chunker_for(embedder)
+    inspected = [(a, chunker.chunks(a, site=settings.site)) for a in folder.articles]
     if args.json:
         for article, chunks in inspected:
             print_json(inspected_json(article, chunks))
@@ -106,15 +105,6 @@ async def inspect_command(args: argparse.Namespace) -> int:
     for failure in folder.failures:
         notes.print(f"failed: {failure.message}", style="red", markup=False)
     return 1 if folder.failures else 0
-
-
-def _chunks(article: Article, settings: Settings, embedder: OnnxEmbedder) -> tuple[Chunk, ...]:
-    return chunk_article(
-        article,
-        site=settings.site,
-        tokenizer=embedder.tokenizer,
-        rules=chunk_rules(embedder.description),
-    )
 
 
 def inspected_json(article: Article, chunks: tuple[Chunk, ...]) -> dict[str, Any]:

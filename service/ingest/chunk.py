@@ -40,6 +40,27 @@ class ChunkRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenChunker:
+    """Implements the port Chunker for one embedding model."""
+
+    tokenizer: Tokenizer
+    rules: ChunkRules
+
+    @property
+    def id(self) -> str:
+        """The chunker and its budgets."""
+        return self.rules.id
+
+    def chunks(self, article: Article, *, site: str) -> tuple[Chunk, ...]:
+        """The article's chunks in order. Raises ContentError if one cannot be made to fit."""
+        return chunk_article(article, site=site, tokenizer=self.tokenizer, rules=self.rules)
+
+    def embedded_text(self, chunk: Chunk, title: str) -> str:
+        """`title > heading path` and the chunk."""
+        return embedded_text(chunk, title, self.tokenizer, self.rules)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Unit:
     """A block, or a part of one that is over the budget."""
 

@@ -14,9 +14,8 @@ from dataclasses import asdict, dataclass
 
 from service.errors import ContentError
 from service.ingest.articles import Failure, Folder
-from service.ingest.chunk import ChunkRules, chunk_article, embedded_text
 from service.ingest.source import Source, read_source
-from service.ports import Embedder, Index, ReplacedArticle, StoredArticle, Tokenizer
+from service.ports import Chunker, Embedder, Index, ReplacedArticle, StoredArticle
 from service.terms import term_counts
 from service.types import Article, Chunk, Vector
 
@@ -26,9 +25,8 @@ class IngestDeps:
     """What an ingest needs from outside."""
 
     embedder: Embedder
-    tokenizer: Tokenizer
+    chunker: Chunker
     index: Index
-    rules: ChunkRules
     kept_together: int = 64  # embeddings lost at most when an ingest is killed: a second or two
 
 
@@ -71,9 +69,9 @@ class _Prepared:
     hashes: tuple[str, ...]
 
 
-def index_id(embedder_id: str, rules: ChunkRules) -> str:
-    """What vectors must have been made with to be comparable."""
-    return f"{embedder_id}+{rules.id}"
+def index_id(embedder_id: str, chunker_id: str) -> str:
+    """What an index was made with."""
+    return f"{embedder_id}+{chunker_id}"
 
 
 def fingerprint(article: Article) -> str:
@@ -114,7 +112,7 @@ async def _ingest(
     progress: Progress,
     started: float,
 ) -> IngestReport:
-    current = index_id(deps.embedder.id, deps.rules)
+    current = index_id(deps.embedder.id, deps.chunker.id)
     stored = await deps.index.stored_articles(site=site, index_id=current)
     plan = _plan(folder, stored, prune=prune)
     prepared = [_prepare(a, plan.marks[a.slug], site, deps) for a in plan.due]
@@ -186,8 +184,8 @@ def _refuse_mixture(kept: Sequence[str], failures: Sequence[Failure]) -> None:
 
 
 def _prepare(article: Article, mark: str, site: str, deps: IngestDeps) -> _Prepared:
-    chunks = chunk_article(article, site=site, tokenizer=deps.tokenizer, rules=deps.rules)
-    texts = tuple(embedded_text(c, article.title, deps.tokenizer, deps.rules) for c in chunks)
+    chunks = deps.chunker.chunks(article, site=site)
+    texts = tuple(deps.chunker.embedded_text(c, article.title) for c in chunks)
     return _Prepared(
         article=article,
         fingerprint=mark,

@@ -24,7 +24,23 @@ Inside a tab.
 const x = 1
 ```
 """
-SEEN = ["title", "some", "bold", "text", "with", "a", "link", "and", "code", "inside", "a", "tab", "const", "x", "1"]
+SEEN = [
+    "title",
+    "some",
+    "bold",
+    "text",
+    "with",
+    "a",
+    "link",
+    "and",
+    "code",
+    "inside",
+    "a",
+    "tab",
+    "const",
+    "x",
+    "1",
+]
 
 
 def test_only_what_readers_see_counts() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from service.errors import ContentError, ModelFileError
-from service.ingest.chunk import ChunkRules
+from service.ingest.chunk import ChunkRules, TokenChunker
 from service.ingest.pipeline import IngestDeps, IngestReport, Progress, ingest
 from service.ingest.source import Source
 from tests.fakes import HashEmbedder, MemoryIndex, WordTokenizer
@@ -27,12 +27,13 @@ class Ingesting:
         self.embedder.embedded.clear()
         deps = IngestDeps(
             embedder=self.embedder,
-            tokenizer=WordTokenizer(),
+            chunker=TokenChunker(tokenizer=WordTokenizer(), rules=self.rules),
             index=self.index,
-            rules=self.rules,
             kept_together=2,
         )
-        return await ingest(Source(folder=self.folder), site="s", deps=deps, progress=Progress(), **options)
+        return await ingest(
+            Source(folder=self.folder), site="s", deps=deps, progress=Progress(), **options
+        )
 
 
 @pytest.fixture
@@ -157,9 +158,8 @@ async def test_progress_is_told(ingesting: Ingesting) -> None:
     told: list[tuple[str, int]] = []
     deps = IngestDeps(
         embedder=ingesting.embedder,
-        tokenizer=WordTokenizer(),
+        chunker=TokenChunker(tokenizer=WordTokenizer(), rules=ingesting.rules),
         index=ingesting.index,
-        rules=ingesting.rules,
     )
     progress = Progress(
         started=lambda n: told.append(("of", n)), advanced=lambda n: told.append(("done", n))
