@@ -72,13 +72,12 @@ def sections(size: int) -> Cutter:
             own = [b for b in article.blocks if section.start <= b.start < section.end]
             current: Span | None = None
             for block in own:
-                keep = current is not None and (
-                    block.end - current[0] <= size or own[0].kind is BlockKind.HEADING is block.kind
-                )
-                if current is not None and not keep:
+                if current is not None and block.end - current[0] <= size:
+                    current = (current[0], block.end)
+                    continue
+                if current is not None:
                     yield current
-                    current = None
-                current = (block.start if current is None else current[0], block.end)
+                current = (block.start, block.end)
             if current is not None:
                 yield current
 
@@ -108,9 +107,9 @@ class CutChunker:
         return self.name
 
     def chunks(self, article: Article, *, site: str) -> tuple[Chunk, ...]:
-        """Non-blank slices in order."""
+        """Non-blank slices in order, each once: windows over white space may end up the same."""
         spans = (_trimmed(article.text, span) for span in self.cutter(article))
-        kept = [(start, end) for start, end in spans if start < end]
+        kept = dict.fromkeys((start, end) for start, end in spans if start < end)
         return tuple(_chunk(article, span, position, site) for position, span in enumerate(kept))
 
     def embedded_text(self, chunk: Chunk, title: str) -> str:

@@ -84,15 +84,17 @@ class CuttingEmbedder:
 class CachedEmbedder:
     """Keeps every vector by the hash of its text, in one file for each model and dimension.
 
-    A record is the text's sha256 and the vector's float32s; an incomplete last one is ignored.
+    A record is the text's sha256 and the vector's float32s; an incomplete last one is ignored,
+    and the next write takes its place.
     """
 
     def __init__(self, inner: OnnxEmbedder, folder: Path) -> None:
         self._inner = inner
         dimensions = inner.description.dimensions
+        self._record_bytes = _DIGEST_BYTES + 4 * dimensions
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / f"vectors-{inner.id}-{dimensions}.bin"
-        self._known = _read_records(self._path, 4 * dimensions)
+        self._known = _read_records(self._path, self._record_bytes)
 
     @property
     def id(self) -> str:
@@ -111,16 +113,16 @@ class CachedEmbedder:
         new = {d: t for d, t in zip(digests, texts, strict=True) if d not in self._known}
         on_embedded(len(texts) - len(new))
         made = await self._inner.embed_passages(list(new.values()), on_embedded=on_embedded)
+        fresh = dict(zip(new, made, strict=True))
+        self._known |= fresh
         with self._path.open("ab") as stream:
-            for digest, vector in zip(new, made, strict=True):
-                self._known[digest] = vector
-                stream.write(digest + vector.tobytes())
+            stream.truncate(stream.tell() // self._record_bytes * self._record_bytes)
+            stream.write(b"".join(digest + vector.tobytes() for digest, vector in fresh.items()))
         return [self._known[digest] for digest in digests]
 
 
-def _read_records(path: Path, vector_bytes: int) -> dict[bytes, Vector]:
+def _read_records(path: Path, size: int) -> dict[bytes, Vector]:
     data = path.read_bytes() if path.is_file() else b""
-    size = _DIGEST_BYTES + vector_bytes
     known: dict[bytes, Vector] = {}
     for start in range(0, len(data) - size + 1, size):
         vector = array("f")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from evals.dataset import load_dataset
+from evals.dataset import DatasetError, load_dataset
 from evals.retrieval import summary
 from evals.search import EvalIndex, rank
 from service.app import App
@@ -23,6 +23,8 @@ async def live(app: App, source: Source, questions: Path) -> dict[str, Any]:
     if folder.failures:
         raise ContentError(f"not measured: {folder.failures[0].message}")
     dataset = load_dataset(questions, folder.articles)
+    if not any(question.is_answerable for question in dataset.questions):
+        raise DatasetError(f"{questions}: no answerable question: there is no recall to measure")
     opened = EvalIndex(
         corpus=app.index.corpus,
         embedder=app.deps.embedder,

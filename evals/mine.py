@@ -49,7 +49,14 @@ async def candidates(
 def _candidate(rows: Sequence[PoorlyAnswered]) -> Candidate:
     first = rows[0]
     text = masked(first.question, personal_data(first.question))
-    return Candidate(question=text, times=len(rows), why=first.why or f"low score {first.outcome}")
+    return Candidate(question=text, times=len(rows), why=_why(first))
+
+
+def _why(row: PoorlyAnswered) -> str:
+    """An answer's own `why` says who wrote it, not what was wrong with it."""
+    if row.outcome == "answer" and row.top_cosine is not None:
+        return f"answered at a cosine of {row.top_cosine:.2f}"
+    return row.why or row.outcome
 
 
 def _cosine(a: Vector, b: Vector) -> float:

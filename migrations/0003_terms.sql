@@ -9,17 +9,30 @@ create table chunk_terms (
   site text not null,
   term text not null,
   chunk_no bigint not null references chunks (no) on delete cascade,
-  article_no bigint not null,
-  tf smallint not null,         -- occurrences in the chunk
+  tf smallint not null,           -- occurrences in the chunk
   chunk_length integer not null,  -- occurrences of all terms in the chunk
-  primary key (site, term, chunk_no) include (article_no, tf, chunk_length)
+  primary key (site, term, chunk_no) include (tf, chunk_length)
 );
 create index chunk_terms_by_chunk on chunk_terms (chunk_no);
 
--- Sums over a site, renewed by each ingest, so that a search need not count the whole table.
-alter table indexes add column chunks integer not null default 0;
+create table article_terms (
+  site text not null,
+  term text not null,
+  article_no bigint not null references articles (no) on delete cascade,
+  tf integer not null,            -- occurrences in all chunks of the article
+  primary key (site, term, article_no) include (tf)
+);
+create index article_terms_by_article on article_terms (article_no);
+
+-- How rare each term is, renewed by each ingest. Terms of more than three tenths of the chunks are
+-- left out: they tell nothing apart and would be most of the work.
+create table site_terms (
+  site text not null,
+  term text not null,
+  chunk_idf real not null,
+  article_idf real not null,
+  primary key (site, term) include (chunk_idf, article_idf)
+);
+
 alter table indexes add column mean_chunk_length real not null default 1;
-alter table indexes add column articles integer not null default 0;
 alter table indexes add column mean_article_length real not null default 1;
--- Terms of more than two fifths of the chunks tell nothing apart and would be most of the work.
-alter table indexes add column frequent_terms text[] not null default '{}';

@@ -56,7 +56,7 @@ class Settings(BaseModel):
     drop_selectors: Annotated[tuple[str, ...], Field(strict=False)] = Field(
         (),
         alias="ASK_BLOG_DROP_SELECTORS",
-        description="CSS selectors of what is left out of built pages, separated by commas.",
+        description="CSS selectors of what is left out of built pages, separated by semicolons.",
     )
     site: str = Field(
         "blog",
@@ -136,11 +136,18 @@ class Settings(BaseModel):
     )
     top_k: int = Field(6, ge=1, le=20, alias="RAG_TOP_K", description="Excerpts per question.")
 
-    @field_validator("allowed_origins", "drop_selectors", mode="before")
+    @field_validator("allowed_origins", mode="before")
     @classmethod
-    def _split(cls, value: object) -> object:
+    def _split_origins(cls, value: object) -> object:
         if isinstance(value, str):
             return tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("drop_selectors", mode="before")
+    @classmethod
+    def _split_selectors(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(";") if part.strip())
         return value
 
     @field_validator("allowed_origins")

@@ -19,6 +19,7 @@ import snowballstemmer
 _RUN = re.compile(r"[^\W_](?:[\w.\-/@:+#]*[\w+#])?|--?[^\W\d_][\w-]*", re.UNICODE)
 _JOINT = re.compile(r"[.\-/@:_+#]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+TERMS_ID = "terms-1"  # to be raised whenever the same text would give other terms
 _WHOLE_MARK = "="  # before an identifier; no run begins with it
 _MAX_TERM_CHARS = 64  # longer runs are data, not words; chosen, not measured
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

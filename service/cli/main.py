@@ -54,7 +54,9 @@ def parser() -> argparse.ArgumentParser:
     ):
         sub = command(name, run, summary)
         sub.add_argument("question")
-        sub.add_argument("--language", metavar="xx", help="only articles in this language")
+        sub.add_argument(
+            "--language", type=_language, metavar="xx", help="only articles in this language"
+        )
         _site_option(sub)
         _json_option(sub)
 
@@ -98,6 +100,12 @@ def _format_options(sub: argparse.ArgumentParser) -> None:
 
 def _content_option(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--content", type=Path, metavar="DIR", help="folder of articles")
+
+
+def _language(text: str) -> str:
+    if len(text) == 2 and text.isalpha() and text.islower():
+        return text
+    raise argparse.ArgumentTypeError(f"{text!r} is not a language tag such as de")
 
 
 def _site_option(sub: argparse.ArgumentParser) -> None:

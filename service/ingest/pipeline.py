@@ -16,7 +16,7 @@ from service.errors import ContentError
 from service.ingest.articles import Failure, Folder
 from service.ingest.source import Source, read_source
 from service.ports import Chunker, Embedder, Index, ReplacedArticle, StoredArticle
-from service.terms import term_counts
+from service.terms import TERMS_ID, term_counts
 from service.types import Article, Chunk, Vector
 
 
@@ -78,7 +78,7 @@ def fingerprint(article: Article) -> str:
     """Hash of everything an ingest would write of the article."""
     fields = asdict(article)
     del fields["warnings"], fields["coverage"]
-    return sha256(json.dumps(fields, sort_keys=True))
+    return sha256(json.dumps([TERMS_ID, fields], sort_keys=True))
 
 
 def sha256(text: str) -> str:
@@ -95,9 +95,9 @@ async def ingest(
     Files that cannot be read are reported and leave their old version in the index; while there
     are any, nothing is pruned. Raises ContentError, StoreError, ModelFileError.
     """
-    started = time.perf_counter()
-    folder = read_source(source)
     async with deps.index.exclusive(site=site, on_wait=progress.waiting):
+        started = time.perf_counter()
+        folder = read_source(source)  # now, so that a longer wait does not bring back older text
         return await _ingest(
             folder, site=site, deps=deps, prune=prune, progress=progress, started=started
         )

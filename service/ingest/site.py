@@ -21,6 +21,7 @@ from service.errors import ContentError
 from service.ingest import html_content as content
 from service.ingest.articles import Draft, Failure, Folder
 from service.ingest.html_markdown import class_names, markdown_of
+from service.ingest.language import page_of
 from service.ingest.markdown import Cleaned, read_markdown
 from service.types import Article, Section
 
@@ -180,14 +181,17 @@ def _article(
         raise ContentError(f"{name}: elements are nested too deeply to be read") from error
     cleaned = read_markdown(markdown, indented_code=False, title=title)
     warnings: list[str] = []
+    slug = _slug(name)
+    spoken = facts.language or language
     return Article(
-        slug=_slug(name),
+        slug=slug,
+        page=page_of(slug, spoken),
         title=title,
         text=cleaned.text,
         sections=_with_anchors(cleaned, anchors),
         blocks=cleaned.blocks,
         published=_date(published, warnings),
-        language=facts.language or language,
+        language=spoken,
         url=facts.url,
         warnings=(*warnings, *(() if cleaned.text else ("the article has no text",))),
     )

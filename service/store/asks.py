@@ -72,7 +72,7 @@ class PgAsks:
             await conn.execute(
                 _RECORD,
                 *(trace.id, site, trace.question.text, outcome, why, written_by),
-                candidates[0].cosine if candidates else None,
+                max((e.cosine for e in candidates), default=None),
                 sum(u.cost_usd for u in trace.usage),
                 dict(trace.seconds),
                 dict(response),

@@ -33,42 +33,33 @@ order by n.distance, c.slug, c.position
 _HYBRID = f"""
 with site_index as (
   select * from indexes where site = $1 and embedder_id = $4
-), found as materialized (
-  select t.term, t.chunk_no, t.article_no, t.tf, t.chunk_length
-  from chunk_terms t, site_index i
-  where t.site = $1 and t.term = any($6::text[]) and t.term <> all(i.frequent_terms)
-), rarity as (
-  select f.term,
-         ln(1 + (i.chunks - count(*) + 0.5) / (count(*) + 0.5)) as chunk_idf,
-         ln(1 + (i.articles - count(distinct article_no) + 0.5)
-              / (count(distinct article_no) + 0.5)) as article_idf
-  from found f, site_index i
-  group by f.term, i.chunks, i.articles
+), asked as materialized (
+  select term, chunk_idf, article_idf from site_terms where site = $1 and term = any($6::text[])
 ), by_chunk as (
-  select f.chunk_no, sum(r.chunk_idf * f.tf * ({_K1} + 1)
-      / (f.tf + {_K1} * (1 - {_B} + {_B} * f.chunk_length / i.mean_chunk_length))) as bm25
-  from found f join rarity r using (term), site_index i
-  group by f.chunk_no
-), by_article_term as (
-  select f.article_no, f.term, sum(f.tf) as tf from found f group by f.article_no, f.term
+  select t.chunk_no as no, sum(q.chunk_idf * t.tf * ({_K1} + 1)
+      / (t.tf + {_K1} * (1 - {_B} + {_B} * t.chunk_length / i.mean_chunk_length)))::float8 as bm25
+  from asked q join chunk_terms t on t.site = $1 and t.term = q.term, site_index i
+  group by t.chunk_no
 ), by_article as (
-  select f.article_no, sum(r.article_idf * f.tf * ({_K1} + 1)
-      / (f.tf + {_K1} * (1 - {_B} + {_B} * a.terms / i.mean_article_length))) as bm25
-  from by_article_term f join rarity r using (term) join articles a on a.no = f.article_no,
-       site_index i
-  group by f.article_no
+  select t.article_no as no, sum(q.article_idf * t.tf * ({_K1} + 1)
+      / (t.tf + {_K1} * (1 - {_B} + {_B} * a.terms / i.mean_article_length)))::float8 as bm25
+  from asked q join article_terms t on t.site = $1 and t.term = q.term
+  join articles a on a.no = t.article_no, site_index i
+  group by t.article_no
 ), scored as (
-  select c.no, c.embedding <=> $2 as distance,
-         coalesce(bc.bm25, 0) as bm25, coalesce(ba.bm25, 0) as article_bm25,
-         1 - (c.embedding <=> $2)
+  select c.no, c.distance, coalesce(bc.bm25, 0) as bm25, coalesce(ba.bm25, 0) as article_bm25,
+         1 - c.distance
            + $7::float8 * coalesce(bc.bm25 / (select max(bm25) from by_chunk), 0)
            + $8::float8 * coalesce(ba.bm25 / (select max(bm25) from by_article), 0) as score
-  from chunks c
+  from (
+    select no, site, slug, position, embedding <=> $2 as distance
+    from chunks
+    where site = $1 and exists (select 1 from site_index)
+  ) c
   join articles a using (site, slug)
-  left join by_chunk bc on bc.chunk_no = c.no
-  left join by_article ba on ba.article_no = a.no
-  where c.site = $1 and exists (select 1 from site_index)
-    and ($5::text is null or a.language = $5)
+  left join by_chunk bc on bc.no = c.no
+  left join by_article ba on ba.no = a.no
+  where $5::text is null or a.language = $5
   order by score desc, c.slug, c.position
   limit $3
 )

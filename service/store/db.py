@@ -64,7 +64,7 @@ async def open_database(url: str) -> Database:
     async with store_faults("connecting to Postgres"):
         pool = await asyncpg.create_pool(
             url,
-            min_size=1,
+            min_size=0,  # a floor would be restored, with a traceback each time, while it is down
             max_size=_POOL_SIZE,
             init=_prepare,
             timeout=_CONNECT_TIMEOUT_S,
@@ -72,6 +72,8 @@ async def open_database(url: str) -> Database:
             # nearest() is bound with a different vector each time: a generic plan never helps
             server_settings={"plan_cache_mode": "force_custom_plan"},
         )
+        async with pool.acquire():
+            pass  # tables that are missing are told now, and not to the first reader
     return Database(pool)
 
 

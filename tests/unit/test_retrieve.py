@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from service.ask.retrieve import RetrieveConfig, related_sections, retrieve, select_excerpts
-from service.types import Excerpt, Question
+import pytest
+
+from service.ask.retrieve import (
+    RetrieveConfig,
+    lexical_part,
+    related_sections,
+    retrieve,
+    select_excerpts,
+)
+from service.types import Excerpt, Lexical, Question
 from tests.builders import make_excerpt
 from tests.fakes import FixedCorpus, HashEmbedder
 
@@ -69,3 +78,59 @@ async def test_a_search_keeps_candidates_below_the_floor_for_evals_and_related_s
     )
     assert [e.cosine for e in retrieval.candidates] == [0.8, 0.2]
     assert [e.cosine for e in retrieval.excerpts] == [0.8]
+
+
+def test_a_questions_words_are_distinct_stems_with_identifiers_whole_and_in_parts() -> None:
+    config = RetrieveConfig(floor=0.5, chunk_weight=0.2, article_weight=0.3)
+    lexical = lexical_part(Question(text="Baking breads, baking with oven.max_heat"), config)
+    assert lexical == Lexical(
+        terms=("=oven.max_heat", "bake", "bread", "heat", "max", "oven", "with"),
+        chunk_weight=0.2,
+        article_weight=0.3,
+    )
+
+
+def test_with_identifiers_off_only_their_parts_are_searched() -> None:
+    config = RetrieveConfig(floor=0.5, identifiers=False)
+    lexical = lexical_part(Question(text="--dry-run of oven.max_heat"), config)
+    assert lexical.terms == ("dri", "heat", "max", "of", "oven", "run")
+
+
+@pytest.mark.parametrize(
+    ("language", "term"), [(None, "schulen"), ("en", "schulen"), ("de", "schul"), ("xx", "schulen")]
+)
+def test_words_are_stemmed_in_the_language_that_is_searched(
+    language: str | None, term: str
+) -> None:
+    config = RetrieveConfig(floor=0.5, language=language)
+    assert lexical_part(Question(text="Schulen"), config).terms == (term,)
+
+
+class Listening(FixedCorpus):
+    """Remembers what it was asked."""
+
+    async def nearest(self, **asked: Any) -> tuple[Excerpt, ...]:
+        self.asked = asked
+        return await super().nearest(**asked)
+
+
+async def asked_with(**knobs: Any) -> dict[str, Any]:
+    corpus = Listening([at(0.8, "a")])
+    await retrieve(
+        Question(text="baking breads"),
+        site="s",
+        embedder=HashEmbedder(),
+        corpus=corpus,
+        config=RetrieveConfig(floor=0.5, **knobs),
+    )
+    return corpus.asked
+
+
+async def test_vector_mode_sends_no_words() -> None:
+    assert (await asked_with(mode="vector"))["lexical"] is None
+
+
+async def test_hybrid_mode_sends_the_words_of_the_question() -> None:
+    asked = await asked_with(mode="hybrid", depth=9, language="en")
+    assert asked["lexical"].terms == ("bake", "bread")
+    assert (asked["limit"], asked["language"], asked["site"]) == (9, "en", "s")
