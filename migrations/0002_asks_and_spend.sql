@@ -11,7 +11,8 @@ create table asks (
   top_cosine real,
   cost_usd numeric not null,
   seconds jsonb not null,
-  response jsonb not null       -- what the reader got
+  response jsonb not null,      -- what the reader got
+  receipt jsonb not null        -- excerpts, scores, grades, dropped statements, bills
 );
 create index asks_by_time on asks (site, asked_at);
 

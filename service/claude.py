@@ -44,11 +44,47 @@ _NO_THINKING: Mapping[str, Mapping[str, str]] = {
 }
 
 
+@dataclass(slots=True)
+class Breaker:
+    """Stops asking a service that is down, so that readers get quotes at once and not after a wait.
+
+    After some faults in a row it is open for a while; then one call may try again.
+    """
+
+    faults_to_open: int = 5  # chosen, not measured
+    open_s: float = 20.0  # chosen, not measured
+    _faults: int = 0
+    _open_until: float = 0.0
+
+    def check(self, now: float) -> None:
+        """Raises UpstreamError while the breaker is open."""
+        if now < self._open_until:
+            raise UpstreamError("Claude was out of reach a moment ago; not asked again yet")
+
+    def succeeded(self) -> None:
+        """Forget the faults."""
+        self._faults = 0
+
+    def failed(self, now: float) -> None:
+        """Count a fault; each one past the limit opens the breaker again."""
+        self._faults += 1
+        if self._faults >= self.faults_to_open:
+            self._open_until = now + self.open_s
+
+
 class Claude:
     """Implements the port Model."""
 
-    def __init__(self, *, api_key: str, ledger: Ledger, base_url: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        ledger: Ledger,
+        base_url: str | None = None,
+        breaker: Breaker | None = None,
+    ) -> None:
         self._ledger = ledger
+        self._breaker = breaker or Breaker()
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url,
@@ -71,6 +107,7 @@ class Claude:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextPiece | ModelReply]:
         """Finished text blocks as they come, then the reply. Raises as `complete` does."""
+        self._breaker.check(time.monotonic())
         deadline = time.monotonic() + request.timeout_s
         for attempt in range(1, _ATTEMPTS + 1):
             started = False
@@ -78,8 +115,10 @@ class Claude:
                 async for event in self._attempt(request, deadline):
                     started = True
                     yield event
+                self._breaker.succeeded()
                 return
             except _FAULTS as fault:
+                self._breaker.failed(time.monotonic())
                 wait_s = _wait_before_retry(fault, attempt)
                 out_of_time = wait_s is None or time.monotonic() + wait_s >= deadline
                 if started or attempt == _ATTEMPTS or wait_s is None or out_of_time:

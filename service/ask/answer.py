@@ -5,6 +5,7 @@ Nothing here is believed: a draft carries what the model said it cites, and guar
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ from service.types import (
     StatementKind,
     TextPiece,
 )
+
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character: JSON can carry it, UTF-8 cannot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +79,11 @@ class Assembler:
     def feed(self, piece: TextPiece) -> list[Draft]:
         """Drafts that are complete now that `piece` has arrived."""
         start = len(self._text)
-        self._text += piece.text
+        text = _SURROGATE.sub("", piece.text)
+        self._text += text
         if piece.cited:
-            lead = len(piece.text) - len(piece.text.lstrip())
-            self._cited.append((start + lead, start + len(piece.text.rstrip()), piece.cited))
+            lead = len(text) - len(text.lstrip())
+            self._cited.append((start + lead, start + len(text.rstrip()), piece.cited))
         return self._drafts(self._spans()[:-1])
 
     def finish(self) -> list[Draft]:

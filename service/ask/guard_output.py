@@ -30,6 +30,7 @@ _AUTOLINK = re.compile(r"<(?:https?|mailto|ftp|javascript|data):[^>\s]*>", re.IG
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->", re.DOTALL)
 _CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _FENCE_LINE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
+_OPENING = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+#.-]{0,30})")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 _URL = re.compile(r"\b(?:https?://|www\.)[^\s<>()`]+", re.IGNORECASE)
 _DETAIL = re.compile(
@@ -109,10 +110,21 @@ def cleaned(text: str, kind: StatementKind) -> str:
     """The statement without links, images, HTML, emphasis, list marker and invisible characters."""
     visible = _without_invisible(text)
     if kind is StatementKind.CODE:
-        return visible.strip("\n") if _FENCE_LINE.sub("", visible).strip() else ""
+        return _code_block(visible)
     visible = visible[list_marker_end(visible) :]
     parts = _split_code(visible)
     return " ".join("".join(p if is_code else _prose(p) for p, is_code in parts).split())
+
+
+def _code_block(text: str) -> str:
+    """The code in a fence of our own: of the opening line only a language is kept."""
+    code = _FENCE_LINE.sub("", text).strip("\n")
+    if not code.strip():
+        return ""
+    opening = _OPENING.match(text)
+    language = opening[1] if opening else ""
+    marks = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
+    return f"{marks}{language}\n{code}\n{marks}"
 
 
 def _prose(text: str) -> str:

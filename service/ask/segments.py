@@ -12,7 +12,8 @@ from enum import StrEnum
 
 import sentencex
 
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+# what follows backticks must have none, or the line is a code span and not a fence
+_FENCE = re.compile(r"[ \t>]*(`{3,}(?=[^`]*$)|~{3,})", re.MULTILINE)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _ANY_FENCE = "a fence that was opened before the text"
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from service.cli import admin, anchors, content, question, serve
+from service.cli import admin, anchors, content, money, question, serve
 from service.errors import AskBlogError, ConfigError
 
 Command = Callable[[argparse.Namespace], Coroutine[Any, Any, int]]
@@ -77,6 +77,12 @@ def parser() -> argparse.ArgumentParser:
     _json_option(sub)
 
     sub = command("doctor", admin.doctor_command, "check everything and say how to mend it")
+    _json_option(sub)
+    sub = command("spend", money.spend_command, "show where the money went")
+    sub.add_argument("--days", type=int, default=31, metavar="N")
+    _json_option(sub)
+    sub = command("replay", money.replay_command, "show the receipt of a stored question")
+    sub.add_argument("id", help="the id in the outcome")
     _json_option(sub)
     command("migrate", admin.migrate_command, "create or upgrade the database's tables")
 

@@ -10,6 +10,7 @@ from service.app import App, open_app
 from service.ask.guard_input import guard_input
 from service.ask.pipeline import ask
 from service.ask.prompts import REFUSAL_MESSAGES
+from service.ask.receipt import receipt
 from service.ask.retrieve import retrieve
 from service.cli.terminal import console, notes, print_json
 from service.settings import load_settings
@@ -24,7 +25,12 @@ async def ask_command(args: argparse.Namespace) -> int:
         config = app.ask_config.in_language(args.language)
         trace = await ask(args.question, site=settings.site, deps=app.deps, config=config)
         outcome = outcome_out(trace, settings.url_template)
-        await app.asks.record(trace, site=settings.site, response=outcome.model_dump())
+        await app.asks.record(
+            trace,
+            site=settings.site,
+            response=outcome.model_dump(),
+            receipt=receipt(trace),
+        )
     if args.json:
         print_json(outcome.model_dump())
     else:

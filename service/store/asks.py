@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,8 @@ from service.types import Abstention, Answer, Refusal, Trace
 
 _RECORD = """
 insert into asks
-  (id, site, question, outcome, why, written_by, top_cosine, cost_usd, seconds, response)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  (id, site, question, outcome, why, written_by, top_cosine, cost_usd, seconds, response, receipt)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 """
 _FEEDBACK = """
 insert into feedback (ask_id, vote, reasons, note)
@@ -40,6 +41,19 @@ limit $3
 """
 
 
+_FIND = "select question, asked_at, response, receipt from asks where id = $1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredAsk:
+    """A question as it was kept."""
+
+    question: str
+    asked_at: datetime.datetime
+    response: Mapping[str, Any]
+    receipt: Mapping[str, Any]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoorlyAnswered:
     """A reader's question that the articles did not, or hardly, answer."""
@@ -64,7 +78,9 @@ class PgAsks:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    async def record(self, trace: Trace, *, site: str, response: Mapping[str, Any]) -> None:
+    async def record(
+        self, trace: Trace, *, site: str, response: Mapping[str, Any], receipt: Mapping[str, Any]
+    ) -> None:
         """Keep how a question ended. Refused questions are stored without their text."""
         outcome, why, written_by = _ending(trace)
         candidates = trace.retrieval.candidates if trace.retrieval else ()
@@ -76,7 +92,14 @@ class PgAsks:
                 sum(u.cost_usd for u in trace.usage),
                 dict(trace.seconds),
                 dict(response),
+                dict(receipt),
             )
+
+    async def find(self, ask_id: str) -> StoredAsk | None:
+        """A stored question with all that is kept of it."""
+        async with self._db.connection("reading a question") as conn:
+            row = await conn.fetchrow(_FIND, ask_id)
+        return row and StoredAsk(**row)
 
     async def feedback(self, ask_id: str, *, vote: str, reasons: Sequence[str], note: str) -> bool:
         """One vote for each answer, the last one counts. False: no such answer."""

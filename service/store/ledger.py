@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -21,6 +22,17 @@ where account = $1 and created_at >= date_trunc('month', now(), 'UTC')
 """
 _RESERVE = """
 insert into spend (account, purpose, model, reserved_usd) values ($1, $2, $3, $4) returning id
+"""
+_BY_DAY = """
+select (created_at at time zone 'UTC')::date as day, account, purpose, model, count(*) as calls,
+       count(*) filter (where settled_at is null) as open_calls,
+       coalesce(sum(input_tokens), 0) as input_tokens,
+       coalesce(sum(output_tokens), 0) as output_tokens,
+       sum(coalesce(cost_usd, reserved_usd)) as usd
+from spend
+where created_at >= now() - make_interval(days => $1)
+group by 1, 2, 3, 4
+order by day desc, account, purpose, model
 """
 _SETTLE = """
 update spend
@@ -43,6 +55,28 @@ class Spent:
 
     day: Decimal
     month: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpendRow:
+    """One day's calls of one purpose to one model."""
+
+    day: datetime.date
+    account: str
+    purpose: str
+    model: str
+    calls: int
+    open_calls: int  # reserved, with an outcome that is not known
+    input_tokens: int
+    output_tokens: int
+    usd: Decimal
+
+
+async def spend_by_day(db: Database, *, days: int) -> tuple[SpendRow, ...]:
+    """Where the money went, newest day first."""
+    async with db.connection("reading the ledger") as conn:
+        rows = await conn.fetch(_BY_DAY, days)
+    return tuple(SpendRow(**row) for row in rows)
 
 
 class PgLedger:

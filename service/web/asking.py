@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from service.app import App
 from service.ask.pipeline import Event, Listener, ask
+from service.ask.receipt import receipt
 from service.errors import AskBlogError, StoreError
 from service.store.asks import StoredResponse
 from service.types import Stage
@@ -128,7 +129,7 @@ class Asking:
         outcome = outcome_out(trace, app.settings.url_template)
         response = outcome.model_dump()
         try:
-            await app.asks.record(trace, site=site, response=response)
+            await app.asks.record(trace, site=site, response=response, receipt=receipt(trace))
             if asked.key is not None:
                 await app.asks.store_response(
                     site=site, key=asked.key, body_sha256=asked.digest, response=response

@@ -10,6 +10,8 @@ import asyncpg
 import httpx2
 import pytest
 
+from service.store.asks import PgAsks
+from service.store.db import open_database
 from tests.acceptance.conftest import Service
 from tests.fake_claude import FakeClaude
 
@@ -302,6 +304,22 @@ async def test_when_the_budget_is_spent_readers_get_quotes(
     outcome = await ask(client)
     assert (outcome["written_by"], outcome["why"]) == ("quotes", "budget")
     assert fake_claude.requests == []
+
+
+async def test_what_happened_to_a_question_is_kept_as_a_receipt(
+    service: Service, fake_claude: FakeClaude, database_url: str
+) -> None:
+    outcome = await ask(await service(**claude_settings(fake_claude)))
+    db = await open_database(database_url)
+    stored = await PgAsks(db).find(outcome["id"])
+    await db.close()
+    assert stored is not None
+    assert stored.response == outcome
+    assert stored.receipt["excerpts"][0]["relevance"] == 3
+    assert [u["model"] for u in stored.receipt["usage"]] == [
+        *("claude-haiku-5-5", "claude-sonnet-5-5"),
+    ]
+    assert len(stored.receipt["prompts"]) == 12
 
 
 async def test_when_claude_is_down_readers_get_quotes(service: Service) -> None:

@@ -223,6 +223,18 @@ def test_doctor_finds_what_is_wrong_and_says_how_to_mend_it(commands: Commands) 
     }
 
 
+def test_a_stored_question_can_be_replayed_and_spending_is_shown(commands: Commands) -> None:
+    commands.run("ingest")
+    asked_id = json.loads(commands.run("ask", "How hot is the oven?", "--json").stdout)["id"]
+    replayed = commands.run("replay", asked_id)
+    assert "How hot is the oven?" in replayed.stdout
+    assert "bread#the-oven" in replayed.stdout
+    assert json.loads(commands.run("replay", asked_id, "--json").stdout)["id"] == asked_id
+    unknown = commands.run("replay", "nothing")
+    assert (unknown.returncode, "no question with the id" in unknown.stderr) == (1, True)
+    assert "0.0000 USD in 31 days" in commands.run("spend").stdout
+
+
 def test_models_are_listed_with_their_licences(commands: Commands) -> None:
     result = commands.run("models")
     assert "minilm-l6-v2-int8" in result.stdout

@@ -14,7 +14,7 @@ import pytest
 import respx
 
 from service.budget import Tokens, cost_usd, worst_case_usd
-from service.claude import Claude
+from service.claude import Breaker, Claude
 from service.errors import BudgetExceeded, UpstreamError
 from service.types import ModelReply, ModelRequest, Source, SpanCited, TextPiece
 from tests import wire
@@ -291,3 +291,38 @@ async def test_a_cancelled_call_keeps_its_reservation(
         await task
     assert ledger.spent == worst_case_usd(request())
     assert ledger.spent > Decimal(0)
+
+
+async def test_after_faults_in_a_row_claude_is_left_alone_for_a_while(
+    ledger: MemoryLedger, messages: respx.Route
+) -> None:
+    breaker = Breaker(faults_to_open=2, open_s=0.2)
+    client = Claude(api_key="k", ledger=ledger, breaker=breaker)
+    messages.mock(return_value=wire.error(400, "invalid_request_error"))
+    for _ in range(2):
+        with pytest.raises(UpstreamError, match="answered 400"):
+            await events(client)
+    with pytest.raises(UpstreamError, match="not asked again yet"):
+        await events(client)
+    assert messages.call_count == 2
+    await asyncio.sleep(0.25)
+    messages.mock(return_value=wire.stream_of(HELLO))
+    *_, reply = await events(client)
+    assert isinstance(reply, ModelReply)
+    await client.close()
+
+
+async def test_a_success_in_between_keeps_the_breaker_closed(
+    ledger: MemoryLedger, messages: respx.Route
+) -> None:
+    client = Claude(api_key="k", ledger=ledger, breaker=Breaker(faults_to_open=2, open_s=60))
+    fault = wire.error(400, "invalid_request_error")
+    messages.mock(side_effect=[fault, wire.stream_of(HELLO), fault, wire.stream_of(HELLO)])
+    for broken in (True, False, True, False):
+        if broken:
+            with pytest.raises(UpstreamError):
+                await events(client)
+        else:
+            await events(client)
+    assert messages.call_count == 4
+    await client.close()

@@ -344,8 +344,10 @@ def trace(outcome: Any, question: str = "q", ask_id: str = "id1") -> Trace:
 async def test_a_question_is_recorded_with_how_it_ended(db: Database) -> None:
     log = PgAsks(db)
     abstention = Abstention(why=AbstainedBecause.BELOW_FLOOR, related=())
-    await log.record(trace(abstention), site="s", response={"a": 1})
-    await log.record(trace(Refusal(rule=Rule.INJECTION), "", "id2"), site="s", response={})
+    await log.record(trace(abstention), site="s", response={"a": 1}, receipt={"b": 2})
+    await log.record(
+        trace(Refusal(rule=Rule.INJECTION), "", "id2"), site="s", response={}, receipt={}
+    )
     async with db.connection("test") as conn:
         rows = await conn.fetch("select question, outcome, why, response from asks order by id")
     assert [tuple(row) for row in rows] == [
@@ -354,10 +356,29 @@ async def test_a_question_is_recorded_with_how_it_ended(db: Database) -> None:
     ]
 
 
+async def test_a_stored_question_is_found_with_its_receipt(db: Database) -> None:
+    log = PgAsks(db)
+    await log.record(trace(Refusal(rule=Rule.EMPTY)), site="s", response={"a": 1}, receipt={"b": 2})
+    stored = await log.find("id1")
+    assert stored is not None
+    assert (stored.question, stored.response, stored.receipt) == ("q", {"a": 1}, {"b": 2})
+    assert await log.find("id2") is None
+
+
+async def test_spending_is_summed_by_day_purpose_and_model(db: Database) -> None:
+    book = purse(db)
+    entry = await book.reserve(REQUEST, Decimal("0.5"))
+    await book.settle(entry, Decimal("0.2"), Tokens(input=10, output=3))
+    await book.reserve(REQUEST, Decimal("0.1"))
+    [row] = await ledger.spend_by_day(db, days=1)
+    assert (row.purpose, row.calls, row.open_calls) == ("answer", 2, 1)
+    assert (row.input_tokens, row.output_tokens, row.usd) == (10, 3, Decimal("0.3"))
+
+
 async def test_feedback_belongs_to_an_answer_and_the_last_vote_counts(db: Database) -> None:
     log = PgAsks(db)
     assert not await log.feedback("id1", vote="up", reasons=[], note="")
-    await log.record(trace(Refusal(rule=Rule.EMPTY)), site="s", response={})
+    await log.record(trace(Refusal(rule=Rule.EMPTY)), site="s", response={}, receipt={})
     assert await log.feedback("id1", vote="up", reasons=[], note="")
     assert await log.feedback("id1", vote="down", reasons=["wrong"], note="n")
     async with db.connection("test") as conn:
@@ -367,7 +388,9 @@ async def test_feedback_belongs_to_an_answer_and_the_last_vote_counts(db: Databa
 async def test_questions_past_their_retention_are_forgotten(db: Database) -> None:
     log = PgAsks(db)
     for ask_id in ("old", "new"):
-        await log.record(trace(Refusal(rule=Rule.EMPTY), ask_id=ask_id), site="s", response={})
+        await log.record(
+            trace(Refusal(rule=Rule.EMPTY), ask_id=ask_id), site="s", response={}, receipt={}
+        )
     async with db.connection("test") as conn:
         await conn.execute("update asks set asked_at = now() - interval '91 days' where id = 'old'")
     await log.forget(site="s", older_than_days=90)
