@@ -87,6 +87,7 @@ def write_calibration(
         confidence=judged.leak.confidence,
         false_refusal_upper=round(judged.false_refusal.upper, 4),
         leak_upper=round(judged.leak.upper, 4),
+        articles_sha256=dataset.articles_sha256,
     )
     entries = {**load_calibrations(path), index_id: made}
     rows = [asdict(entry) for _, entry in sorted(entries.items())]

@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evals.types import Dataset, EvalQuestion, EvidenceSpan, QuestionType, SectionLabel
+from service.calibration import articles_digest
 from service.errors import AskBlogError
 from service.types import MAX_QUESTION_CHARS, Article
 
@@ -67,7 +68,9 @@ def load_dataset(path: Path, articles: Sequence[Article]) -> Dataset:
             f"{path}: no question of type no-answer: nothing would show what the floor lets "
             "through; add some that the articles don't answer"
         )
-    return Dataset(questions=questions, sha256=_digest(path, articles))
+    articles_sha256 = articles_digest((a.slug, a.text) for a in articles)
+    digest = hashlib.sha256(path.read_bytes() + articles_sha256.encode())
+    return Dataset(questions=questions, sha256=digest.hexdigest(), articles_sha256=articles_sha256)
 
 
 def _rows(path: Path) -> list[_Row]:
@@ -148,10 +151,3 @@ def _squashed(text: str) -> str:
 
 def _is_kept(ch: str) -> bool:
     return not ch.isspace() and ch != "`"
-
-
-def _digest(path: Path, articles: Sequence[Article]) -> str:
-    digest = hashlib.sha256(path.read_bytes())
-    for article in sorted(articles, key=lambda a: a.slug):
-        digest.update(f"\0{article.slug}\0{article.text}".encode())
-    return digest.hexdigest()

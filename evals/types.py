@@ -66,6 +66,7 @@ class Dataset:
 
     questions: tuple[EvalQuestion, ...]
     sha256: str  # of the question file and of the articles' cleaned texts
+    articles_sha256: str = ""  # of the articles alone
 
     def split(self, name: str) -> tuple[EvalQuestion, ...]:
         """The questions of `dev`, `heldout` or `all`."""

@@ -5,7 +5,9 @@ calibration.json is written by `python -m evals calibrate` from labelled questio
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +35,7 @@ class Calibration:
     confidence: float = 0.95  # of the two bounds
     false_refusal_upper: float = 1.0  # exact one-sided upper bound of the rate
     leak_upper: float = 1.0
+    articles_sha256: str = ""  # of the articles alone: a floor may not suit others
 
 
 def load_calibrations(path: Path = CALIBRATION_FILE) -> dict[str, Calibration]:
@@ -46,6 +49,25 @@ def load_calibrations(path: Path = CALIBRATION_FILE) -> dict[str, Calibration]:
         raise ConfigError(
             f"{path}: not a calibration file ({fault}); run: python -m evals calibrate"
         ) from fault
+
+
+def articles_digest(articles: Iterable[tuple[str, str]]) -> str:
+    """Hash of (slug, cleaned text) of all articles, whatever their order."""
+    digest = hashlib.sha256()
+    for slug, text in sorted(articles):
+        digest.update(f"\0{slug}\0{text}".encode())
+    return digest.hexdigest()
+
+
+def drift(index_id: str, articles_sha256: str, path: Path = CALIBRATION_FILE) -> str | None:
+    """What to tell an owner whose articles are not those the floor was chosen on, else None."""
+    made = load_calibrations(path).get(index_id)
+    if made is None or made.articles_sha256 in ("", articles_sha256):
+        return None
+    return (
+        f"the cosine floor of {made.floor:.2f} was calibrated on other articles ({made.date}); "
+        "label questions on yours and run python -m evals calibrate, or set ASK_BLOG_MIN_SCORE"
+    )
 
 
 def floor_for(index_id: str, path: Path = CALIBRATION_FILE) -> float:

@@ -8,9 +8,10 @@ import logging
 import signal
 import socket
 
-from service.app import App, open_app
+from service.app import App, open_app, shipped_index_id
+from service.calibration import articles_digest, drift
 from service.cli.content import content_settings, ingest_folder, print_report
-from service.cli.terminal import console
+from service.cli.terminal import console, notes
 from service.errors import ContentError, StoreError
 from service.settings import load_settings
 from service.web.api import create_api
@@ -63,6 +64,7 @@ async def _serve(app: App, listener: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
     housekeeping = asyncio.create_task(_forget_regularly(app))
+    await _warn_of_drift(app)
     _greet(app, listener)
     try:
         await server.serve(sockets=[listener])
@@ -81,6 +83,15 @@ async def _forget_regularly(app: App) -> None:
         except StoreError as fault:
             logger.error("retention_failed fault=%s", fault)
         await asyncio.sleep(_HOUR_S)
+
+
+async def _warn_of_drift(app: App) -> None:
+    """A floor chosen on other articles is a guess on these."""
+    if app.settings.min_score is not None:
+        return
+    digest = articles_digest(await app.index.corpus.texts(site=app.settings.site))
+    if warning := drift(shipped_index_id(app.settings), digest):
+        notes.print(f"warning: {warning}", style="yellow", markup=False)
 
 
 def _greet(app: App, listener: socket.socket) -> None:

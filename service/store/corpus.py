@@ -97,6 +97,7 @@ where site = $1 and slug in ($2, $2 || '/index')
 order by slug
 limit 1
 """
+_TEXTS = "select slug, text from articles where site = $1"
 _SECTIONS = """
 select anchor, heading, level, heading_path, start_char, end_char
 from sections
@@ -177,6 +178,12 @@ class PgCorpus:
             page=row["page"],
             url=row["url"],
         )
+
+    async def texts(self, *, site: str) -> list[tuple[str, str]]:
+        """(slug, cleaned text) of every article."""
+        async with self._db.connection("reading the articles") as conn:
+            rows = await conn.fetch(_TEXTS, site)
+        return [(row["slug"], row["text"]) for row in rows]
 
     async def stats(self, *, site: str) -> IndexStats:
         """Size and make of the site's index."""
