@@ -77,7 +77,7 @@ class Comparison:
     @property
     def largest_drop(self) -> float:
         """How much worse it may have become, at the unfavourable end of the interval."""
-        return self.interval.high if self.metric in LOWER_IS_BETTER else -self.interval.low
+        return self.interval.high if self.metric in LOWER_IS_BETTER else 0 - self.interval.low
 
 
 def compare(before: Side, after: Side, metric: str) -> Comparison:

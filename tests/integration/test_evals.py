@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from evals.__main__ import main
+from evals.configs import chunking_names
 from evals.metrics import percentile
 from service.calibration import load_calibrations
 
@@ -116,3 +117,76 @@ def test_a_wrong_label_stops_the_run_with_one_line(
     path.write_text(yaml.safe_dump([{**ROWS[0], "slugs": ["cakes"]}]), "utf-8")
     assert main(["retrieval", "--content", str(blog), "--questions", str(path)]) == 1
     assert capsys.readouterr().err == f"evals: {path}: t-1: there is no article 'cakes'\n"
+
+
+def measured(command: str, blog: Path, questions: Path, *options: str) -> int:
+    words = ["--content", str(blog), "--questions", str(questions), "--embeddings", "hash"]
+    return main([command, *words, *options])
+
+
+def test_hashed_vectors_compare_configurations_and_are_said_to_measure_wiring(
+    blog: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = {name: tmp_path / f"report.{name}" for name in ("json", "markdown", "html")}
+    files = [word for name, path in made.items() for word in (f"--{name}", str(path))]
+    configs = ("--configs", "token-vector,token-hybrid")
+    assert measured("retrieval", blog, questions, *configs, *files) == 0
+
+    report = json.loads(made["json"].read_text("utf-8"))
+    assert list(report["configs"]) == list(report["per_question"]) == list(configs[1].split(","))
+    assert report["provenance"]["embeddings"] == "hash"
+    assert report["provenance"]["embedder_sha256"] is None
+    assert report["provenance"]["index_id"] == "hash-384"
+    for figures in report["configs"].values():
+        assert figures["metrics"]["recall@1"] == 1.0
+        assert (figures["chunks"], figures["over_the_limit"]) == (5, 0)
+    assert report["decision"]["winner"] in report["configs"]
+
+    heard = capsys.readouterr()
+    assert "hashed vectors measure wiring, not meaning" in heard.err
+    assert "chosen by the rule: " in heard.out
+    for name in ("markdown", "html"):
+        assert "hashed vectors" in made[name].read_text("utf-8"), name
+
+
+def test_an_unknown_configuration_exits_2_and_names_the_known_ones(
+    blog: Path, questions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measured("retrieval", blog, questions, "--configs", "token-vector,tokne") == 2
+    assert capsys.readouterr().err == (
+        "evals: unknown configuration 'tokne'; known: default, baseline-v4, token-vector, "
+        "token-vector-div, token-hybrid-noid, token-hybrid\n"
+    )
+
+
+def test_the_chunking_experiment_lists_every_chunker(
+    blog: Path, questions: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "report.json"
+    assert measured("chunking", blog, questions, "--json", str(path)) == 0
+    configs = json.loads(path.read_text("utf-8"))["configs"]
+    assert list(configs) == chunking_names()
+    assert all(figures["chunks"] > 0 for figures in configs.values())
+    out = capsys.readouterr().out
+    assert all(f"\n{name}: search p50" in out for name in chunking_names())
+
+
+@pytest.mark.parametrize("command", ["retrieval", "chunking"])
+def test_two_runs_give_the_same_json_but_for_seconds_and_the_date(
+    blog: Path, questions: Path, tmp_path: Path, command: str
+) -> None:
+    paths = [tmp_path / "first.json", tmp_path / "second.json"]
+    for path in paths:
+        assert measured(command, blog, questions, "--json", str(path)) == 0
+    first, second = (without_times(json.loads(path.read_text("utf-8"))) for path in paths)
+    assert json.dumps(first) == json.dumps(second)
+
+
+def without_times(report: dict[str, Any]) -> dict[str, Any]:
+    """The report without latency_ms, the seconds of each question, and provenance.date."""
+    for figures in report["configs"].values():
+        assert set(figures.pop("latency_ms")) == {"p50", "p95"}
+    for row in (row for rows in report["per_question"].values() for row in rows):
+        assert row.pop("seconds") > 0
+    assert report["provenance"].pop("date")
+    return report
