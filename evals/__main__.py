@@ -1,4 +1,4 @@
-"""python -m evals retrieval | calibrate | compare | chunking | live | mine | speed."""
+"""python -m evals retrieval | calibrate | compare | chunking | guards | live | mine | speed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,15 +14,17 @@ from evals.cli_calibrate import add_calibrate_options, run_calibrate
 from evals.cli_compare import add_compare
 from evals.configs import EvalConfig, chunking_names, named_config
 from evals.dataset import load_dataset
+from evals.guards import add_guards
 from evals.live import live
 from evals.mine import as_yaml, candidates
 from evals.outputs import add_outputs, print_figures, write_outputs
+from evals.related import mean_jaccard, related_slugs
 from evals.retrieval import config_of, per_question, provenance, summary
 from evals.search import open_workbench, rank
 from evals.speed import measure
 from evals.types import Ranked
 from service.app import content_source, open_app
-from service.cli.terminal import notes, print_table, progress_bar
+from service.cli.terminal import console, notes, print_table, progress_bar
 from service.errors import AskBlogError, ConfigError
 from service.ingest.source import read_source
 from service.settings import Settings, load_settings
@@ -64,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
         "--json", type=Path, metavar="OUT", help="write the figures to a file"
     )
     add_compare(commands)
+    add_guards(commands)
     return top
 
 
@@ -96,7 +99,8 @@ async def _side_by_side(
     args: argparse.Namespace, settings: Settings, configs: Sequence[EvalConfig]
 ) -> int:
     ranked: dict[str, list[Ranked]] = {}
-    made: dict[str, dict[str, int]] = {}
+    made: dict[str, dict[str, float | None]] = {}
+    first: dict[str, frozenset[str]] = {}
     async with open_workbench(settings, embeddings=args.embeddings) as bench:
         dataset = load_dataset(args.questions, bench.articles)
         questions = dataset.split(args.split)
@@ -106,7 +110,15 @@ async def _side_by_side(
                 ranked[config.name] = await rank(
                     questions, opened=chunked.index, config=config.retrieve
                 )
-            made[config.name] = {"chunks": chunked.chunks, "over_the_limit": chunked.cut}
+            related = await related_slugs(
+                bench.opened.corpus, bench.articles, site=chunked.index.site
+            )
+            first = first or related
+            made[config.name] = {
+                "chunks": chunked.chunks,
+                "over_the_limit": chunked.cut,
+                "related_overlap": mean_jaccard(first, related),
+            }
     report = {
         "configs": {name: {**summary(found), **made[name]} for name, found in ranked.items()},
         "per_question": {name: per_question(found) for name, found in ranked.items()},
@@ -114,9 +126,22 @@ async def _side_by_side(
     }
     write_outputs(args, report, ranked)
     print_figures(report)
+    _print_made(made)
     if args.embeddings == "hash":
         notes.print("hashed vectors measure wiring, not meaning: these figures prove nothing else")
     return 0
+
+
+def _print_made(made: Mapping[str, Mapping[str, float | None]]) -> None:
+    """How each configuration cut, and how far its related articles are those of the first."""
+    for name, figures in made.items():
+        overlap = figures["related_overlap"]
+        console.print(
+            f"{name}: {figures['chunks']} chunks, {figures['over_the_limit']} over the model's "
+            f"limit, related articles as the first configuration's: "
+            f"{'unscored' if overlap is None else f'{overlap:.2f}'}",
+            markup=False,
+        )
 
 
 async def _speed(args: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from service.ask.answer import AnswerConfig
 from service.ask.grade import GradeConfig
+from service.ask.guard_heads import Heads, heads_of
 from service.ask.guard_input import GuardInputConfig
 from service.ask.pipeline import AskConfig
 from service.ask.retrieve import RetrieveConfig
 from service.budget import price_of
 from service.calibration import floor_for
 from service.embedder import OnnxEmbedder
-from service.errors import StoreError
+from service.errors import ConfigError, StoreError
 from service.ingest.chunk import ChunkRules, TokenChunker
 from service.ingest.pipeline import IngestDeps, index_id
 from service.ingest.source import Source
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from service.claude import Claude
 
 SERVICE_ACCOUNT = "service"
+HEADS_FILE = Path(__file__).with_name("guard_heads.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +108,22 @@ def ask_config(settings: Settings) -> AskConfig:
         ),
         grade=GradeConfig(model=settings.grader_model),
         answer=AnswerConfig(model=settings.answer_model),
-        guard_input=GuardInputConfig(pii=settings.pii),
+        guard_input=GuardInputConfig(pii=settings.pii, heads=guard_heads(settings)),
     )
+
+
+def guard_heads(settings: Settings, file: Path = HEADS_FILE) -> Heads | None:
+    """The input guard's heads where they were fitted for this embedder, else None: patterns only.
+
+    Raises ConfigError where the file is there but cannot be read.
+    """
+    if not file.is_file():
+        return None
+    try:
+        heads = heads_of(json.loads(file.read_text("utf-8")))
+    except (ValueError, KeyError, TypeError) as fault:
+        raise ConfigError(f"{file}: not a weight file of the guard: {fault}") from fault
+    return heads if heads.embedder_id == describe(settings.model).id else None
 
 
 @asynccontextmanager

@@ -35,6 +35,7 @@ class Question:
     """What the reader asked, normalised. Evals and readers see the same text."""
 
     text: str  # 1 to 500 characters; guard_input sees to it
+    guarded: bool = False  # it may be an attack: answered in the articles' own words only
 
     @classmethod
     def of(cls, raw: str) -> Question:
@@ -228,6 +229,7 @@ class QuotesBecause(StrEnum):
     NO_KEY = "no_key"
     BUDGET = "budget"
     UPSTREAM = "upstream"
+    GUARDED = "guarded"
 
 
 class AbstainedBecause(StrEnum):
@@ -245,6 +247,7 @@ class Rule(StrEnum):
     EMPTY = "empty"
     TOO_LONG = "too_long"
     MALFORMED = "malformed"
+    HIDDEN_TEXT = "hidden_text"
     INJECTION = "injection"
     PERSONAL_DATA = "personal_data"
     OFF_TOPIC = "off_topic"

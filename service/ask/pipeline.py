@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from service.ask.answer import AnswerConfig, CitableExcerpt, answer, citable, declines
 from service.ask.grade import GradeConfig, grade, relevant_excerpts
-from service.ask.guard_input import GuardInputConfig, guard_input
+from service.ask.guard_input import GuardInputConfig, guard
 from service.ask.guard_output import guard_output
 from service.ask.quote import quote
 from service.ask.retrieve import RetrieveConfig, related_sections, retrieve
@@ -113,7 +113,8 @@ async def ask(
     run = _Run(question=_REFUSED, listener=listener)
     await run.tell(Stage.GUARD_INPUT)
     with run.timed(Stage.GUARD_INPUT):
-        admitted = guard_input(raw, config.guard_input)
+        guarded = await guard(raw, embedder=deps.embedder, config=config.guard_input)
+    admitted = guarded.verdict.outcome
     if isinstance(admitted, Refusal):
         return run.trace(admitted)
     run.question = admitted
@@ -126,11 +127,14 @@ async def ask(
             embedder=deps.embedder,
             corpus=deps.corpus,
             config=config.retrieve,
+            vector=guarded.vector,
         )
     if not retrieval.excerpts:
         return run.trace(_abstention(AbstainedBecause.BELOW_FLOOR, retrieval))
     if deps.model is None:
         return run.trace(await _quotes(run, retrieval, deps, QuotesBecause.NO_KEY))
+    if admitted.guarded:
+        return run.trace(await _quotes(run, retrieval, deps, QuotesBecause.GUARDED))
     try:
         return run.trace(await _written(run, retrieval, deps.model, config))
     except (BudgetExceeded, UpstreamError) as fault:

@@ -61,6 +61,8 @@ QUOTES_MESSAGES = {
     QuotesBecause.BUDGET: f"{_CLOSEST} There is no written answer because the budget is used up.",
     QuotesBecause.UPSTREAM: f"{_CLOSEST} There is no written answer because the writing service "
     "cannot be reached just now.",
+    QuotesBecause.GUARDED: f"{_CLOSEST} There is no written answer because the question reads "
+    "partly like instructions to the assistant.",
 }
 
 ABSTENTION_MESSAGES = {
@@ -75,6 +77,7 @@ REFUSAL_MESSAGES = {
     Rule.EMPTY: "Please type a question.",
     Rule.TOO_LONG: "Please shorten the question to 500 characters.",
     Rule.MALFORMED: "The question contains characters that are not valid text.",
+    Rule.HIDDEN_TEXT: "The question contains characters that cannot be seen. Please type it anew.",
     Rule.INJECTION: "That reads like instructions to the assistant rather than a question about "
     "the articles. Please ask about the articles.",
     Rule.PERSONAL_DATA: "The question seems to contain personal data or a secret. Please remove it "

@@ -9,7 +9,7 @@ from typing import Literal
 
 from service.ports import Corpus, Embedder
 from service.terms import is_identifier, terms
-from service.types import Excerpt, Lexical, Question, Retrieval
+from service.types import Excerpt, Lexical, Question, Retrieval, Vector
 
 RELATED_SECTIONS = 3  # chosen, not measured
 
@@ -76,10 +76,20 @@ def lexical_part(question: Question, config: RetrieveConfig) -> Lexical:
 
 
 async def retrieve(
-    question: Question, *, site: str, embedder: Embedder, corpus: Corpus, config: RetrieveConfig
+    question: Question,
+    *,
+    site: str,
+    embedder: Embedder,
+    corpus: Corpus,
+    config: RetrieveConfig,
+    vector: Vector | None = None,
 ) -> Retrieval:
-    """What the site's articles have on the question. Takes no model, so it cannot spend."""
-    vector = await embedder.embed_query(question.text)
+    """What the site's articles have on the question. Takes no model, so it cannot spend.
+
+    `vector` is the question's embedding, where it has been made already.
+    """
+    if vector is None:
+        vector = await embedder.embed_query(question.text)
     lexical = lexical_part(question, config) if config.mode == "hybrid" else None
     candidates = await corpus.nearest(
         site=site,

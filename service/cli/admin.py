@@ -13,6 +13,7 @@ from service.app import (
     SERVICE_ACCOUNT,
     ask_config,
     content_source,
+    guard_heads,
     load_embedder,
     open_postgres,
     shipped_index_id,
@@ -106,6 +107,7 @@ async def doctor_command(args: argparse.Namespace) -> int:
 
 def _local_checks(settings: Settings) -> Iterator[Check]:
     yield _model_check(settings)
+    yield _guard_check(settings)
     yield _content_check(settings)
     if settings.anthropic_api_key is None:
         yield Check(name="key", ok=True, found="ANTHROPIC_API_KEY is not set: quotes mode")
@@ -131,6 +133,21 @@ def _model_check(settings: Settings) -> Check:
         return Check(name="model", ok=False, found="not usable", mend=str(fault))
     found = f"{embedder.id} verified, cosine floor {config.retrieve.floor:.3f}"
     return Check(name="model", ok=True, found=found)
+
+
+def _guard_check(settings: Settings) -> Check:
+    try:
+        heads = guard_heads(settings)
+    except AskBlogError as fault:
+        return Check(name="guard", ok=False, found="weights not readable", mend=str(fault))
+    if heads is None:
+        found = f"patterns only: no weights for {describe(settings.model).id}"
+        mend = "weaker, but works; scripts/fit_guard.py fits weights from labelled lines"
+        return Check(name="guard", ok=True, found=found, mend=mend)
+    made = heads.provenance
+    return Check(
+        name="guard", ok=True, found=f"patterns and heads fitted {made['date']} on {made['n']} rows"
+    )
 
 
 def _content_check(settings: Settings) -> Check:

@@ -30,6 +30,7 @@ export const STRINGS = {
     quotes_no_key: "Closest passages; no written answer because no API key is set.",
     quotes_budget: "Closest passages; no written answer because today’s budget is used up.",
     quotes_upstream: "Closest passages; no written answer because the model could not be reached.",
+    quotes_guarded: "Closest passages; no written answer to this question.",
     quotes_other: "Closest passages, quoted from the articles.",
 
     abstained_below_floor: "The articles don’t seem to cover this.",
