@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from evals.metrics import percentile
 from evals.search import Workbench
@@ -87,18 +88,16 @@ async def _search_times(bench: Workbench) -> tuple[list[float], list[float]]:
     for n in range(_SEARCHES):
         text = headings[n % len(headings)]
         [ids] = embedder.tokenizer.ids([text])
-        bare.append(await _ms(lambda ids=ids: _later(embedder.forward, [ids])))  # type: ignore[misc]
-        searches.append(
-            await _ms(
-                lambda text=text: retrieve(  # type: ignore[misc]
-                    Question.of(text),
-                    site="speed-0",
-                    embedder=embedder,
-                    corpus=bench.opened.corpus,
-                    config=config,
-                )
-            )
+        bare.append(await _ms(partial(_later, embedder.forward, [ids])))
+        search = partial(
+            retrieve,
+            Question.of(text),
+            site="speed-0",
+            embedder=embedder,
+            corpus=bench.opened.corpus,
+            config=config,
         )
+        searches.append(await _ms(search))
     return searches, bare
 
 

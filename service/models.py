@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import httpx2
 
@@ -70,11 +70,9 @@ def known_models() -> Mapping[str, ModelDescription]:
     return {name: _described(name, entry) for name, entry in table.items()}
 
 
-def _described(name: str, entry: dict[str, object]) -> ModelDescription:
-    files = entry.pop("files")
-    assert isinstance(files, dict)  # noqa: S101  the table is ours
-    described = {role: ModelFile(**fields) for role, fields in files.items()}
-    return ModelDescription(name=name, files=described, **entry)  # type: ignore[arg-type]
+def _described(name: str, entry: dict[str, Any]) -> ModelDescription:
+    files = {role: ModelFile(**fields) for role, fields in entry.pop("files").items()}
+    return ModelDescription(name=name, files=files, **entry)
 
 
 def describe(name: str) -> ModelDescription:

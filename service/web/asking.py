@@ -108,7 +108,7 @@ class Asking:
             logger.error("question_failed fault=%s", fault)
             code = problems.public_fault(fault)[1]
             await emit("error", {"code": code, "detail": problems.CODES[code]})
-        except Exception:
+        except Exception:  # the 200 is out: whatever broke can only be told as an event
             logger.exception("question_broke")
             self._metrics.broke("internal")
             await emit("error", {"code": "internal", "detail": problems.CODES["internal"]})
