@@ -219,7 +219,7 @@ def test_doctor_finds_what_is_wrong_and_says_how_to_mend_it(commands: Commands) 
     after = commands.run("doctor", "--json")
     assert after.returncode == 0, after.stdout
     assert {c["name"] for c in json.loads(after.stdout)} == {
-        *("model", "content", "key", "database", "migrations", "index", "budget"),
+        *("model", "guard", "content", "key", "database", "migrations", "index", "budget"),
     }
 
 
