@@ -105,7 +105,7 @@ class OnnxEmbedder:
         self._session = _open_session(paths["model"])
         self._inputs = {node.name for node in self._session.get_inputs()}
         self._shrink = ort.RunOptions()
-        # gives the arena's memory back after each batch: 0.3 instead of 1.4 GB after an ingest
+        # gives the arena's memory back: 0.3 instead of 1.4 GB after an ingest
         self._shrink.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
 
     @property
@@ -131,8 +131,11 @@ class OnnxEmbedder:
                 f"{self.description.name}; nothing is cut silently"
             )
         vectors: list[Vector] = [array("f")] * len(texts)
-        for batch in batches(lengths, BATCH):
-            rows = await asyncio.to_thread(self.forward, [ids[i] for i in batch], self._shrink)
+        grouped = list(batches(lengths, BATCH))
+        for batch in grouped:
+            # only once, at the end: each time it costs a seventh of the batch
+            options = self._shrink if batch is grouped[-1] else None
+            rows = await asyncio.to_thread(self.forward, [ids[i] for i in batch], options)
             for index, row in zip(batch, rows, strict=True):
                 vectors[index] = to_vector(row)
             on_embedded(len(batch))
