@@ -24,7 +24,7 @@ def question(
         tags=tuple(tags),
         slugs=tuple(slugs),
         sections=tuple(SectionLabel(slug=slug, anchor=anchor) for slug, anchor in sections),
-        match=match,  # type: ignore[arg-type]
+        match=match,
         evidence=tuple(EvidenceSpan(slug=slug, start=s, end=e) for slug, s, e in evidence),
         split="dev",
     )

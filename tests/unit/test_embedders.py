@@ -108,7 +108,7 @@ async def test_vectors_of_another_model_or_dimension_are_not_taken(
     tmp_path: Path, other: dict[str, object]
 ) -> None:
     await CachedEmbedder(Counting(), tmp_path).embed_passages(TEXTS)
-    inner = Counting(**other)  # type: ignore[arg-type]
+    inner = Counting(**other)
     await CachedEmbedder(inner, tmp_path).embed_passages(TEXTS)
     assert inner.passages == TEXTS
 
